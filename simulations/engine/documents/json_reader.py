@@ -3,7 +3,6 @@
 import json
 import re
 from itertools import chain
-from json import scanner
 from typing import Any
 
 from simulations.engine.documents.model import (
@@ -55,7 +54,7 @@ _DECODER = json.JSONDecoder(
     object_pairs_hook=_members, parse_float=number, parse_int=_integer, parse_constant=_not_finite
 )
 # For finding positions values are only skipped, so nothing needs to be checked again.
-_SKIPPER: Any = scanner.make_scanner(json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len))  # type: ignore[attr-defined]
+_SKIPPER: Any = vars(json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len))["scan_once"]
 
 
 def read_json(text: str, file: str, limits: Limits) -> list[Document]:
