@@ -338,4 +338,3 @@ def _syntax_error(error: yaml.MarkedYAMLError, text: str, file: str, limits: Lim
     context = f" {error.context}" if error.context else ""
     column = f" (column {mark.column + 1})" if mark is not None else ""
     return ScenarioError("E0104", f"YAML does not parse{context}: {error.problem}{column}", line=line, file=file)
-
