@@ -64,7 +64,8 @@ class Span(msgspec.Struct, array_like=True):
         end: virtual time in ns; None while it lasts. What still lasts at the end of a run stays None.
         seq: the record that changed it last.
         cause: the record that opened it; its own cause leads on.
-        reason: one word or a few, as the API or the scheduler says them: `PodAdd`, `Unschedulable`, `bound here`, `victim`.
+        reason: one word or a few, as the API or the scheduler says them: `PodAdd`, `Unschedulable`, `victim`; of a
+            nomination why it is there (`victims`, `binding`), and when it has ended how (`GhostEnd`).
         text: a sentence for people: the failure message, the note of an event, by whom a victim was preempted.
         priority: of the pod.
         links: pairs of a `LinkKind` and the id of the span that the arrow points to.

@@ -237,7 +237,7 @@ class SpanFold:
         pod.ghost = ghost
         self._ghosts.setdefault(node, {})[pod.uid or pod.key] = pod
         if pod.arrows is not None:
-            # The executor that waits deletes its victims before it nominates: the arrows start at the ghost all the same.
+            # The synchronous executor deletes before it nominates; the arrows start at the ghost all the same.
             pod.arrows.links = [link for link in pod.arrows.links if link[0] != LinkKind.PREEMPTS]
             self._touch(pod.arrows)
             pod.arrows = None

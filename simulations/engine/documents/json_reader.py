@@ -28,7 +28,7 @@ class _Repeated(dict[str, Any]):
     repeated: list[str]
 
 
-class NotFinite(ValueError):
+class NotFiniteError(ValueError):
     """`NaN` or `Infinity`, which JSON does not have."""
 
 
@@ -43,7 +43,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _not_finite(text: str) -> Any:
-    raise NotFinite(text)
+    raise NotFiniteError(text)
 
 
 def _integer(text: str) -> Any:
@@ -85,7 +85,7 @@ def _decode(text: str, at: int, file: str, limits: Limits) -> tuple[Any, int]:
     except json.JSONDecodeError as error:
         message = f"JSON does not parse: {error.msg} (column {error.colno})"
         raise ScenarioErrors([ScenarioError("E0105", message, line=error.lineno, file=file)]) from None
-    except NotFinite as error:
+    except NotFiniteError as error:
         found = re.search(rf"(?<![\w\"]){re.escape(str(error))}\b", text[at:])
         line = _line_at(text, at + (found.start() if found else 0))
         message = f"{error} is not a number that JSON has"

@@ -27,8 +27,8 @@ _SECOND_TRY = 1_000_000
 def load_documents(content: str | bytes, file: str = "", limits: Limits | None = None) -> list[Document]:
     """Read YAML or JSON: several documents, and `List`s taken apart into their items.
 
-    JSON is recognised by its content. An item of a typed list, such as `PodList`, gets the kind and apiVersion that it leaves
-    out.
+    JSON is recognised by its content. An item of a typed list, such as `PodList`, gets the kind and
+    apiVersion that it leaves out.
 
     Raises: ScenarioErrors with code, file, line and field, all found before anything is used.
     """

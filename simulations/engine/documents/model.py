@@ -82,9 +82,7 @@ def join_path(keys: Sequence[Key]) -> str:
     """Write keys as a field path: the opposite of `split_path`."""
     text = ""
     for key in keys:
-        if isinstance(key, int):
-            text += f"[{key}]"
-        elif re.search(r"[.\[\]/]", key) or not key:
+        if isinstance(key, int) or not key or re.search(r"[.\[\]/]", key):
             text += f"[{key}]"
         else:
             text += f".{key}" if text else key

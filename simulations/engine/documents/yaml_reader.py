@@ -56,7 +56,8 @@ class Mark:
 def read_yaml(text: str, file: str, limits: Limits) -> list[Document]:
     """All documents of `text` that hold a mapping; empty ones are left out.
 
-    Raises: ScenarioErrors for text that is not YAML, goes over a limit, repeats a key, or holds something else than mappings.
+    Raises: ScenarioErrors for text that is not YAML, goes over a limit, repeats a key, or holds something else than
+    mappings.
     """
     try:
         return list(_documents(text, file, limits))
