@@ -1,0 +1,153 @@
+"""Pods: an interned spec that equal Pods share, and the small object that changes."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from simulations.engine.api.labels import EMPTY_LABELS, Labels
+from simulations.engine.api.scheduling import (
+    HostPort,
+    NodeAffinity,
+    PodAffinity,
+    Toleration,
+    TopologySpreadConstraint,
+)
+from simulations.engine.kernel.clock import SimTime
+
+PENDING: Final = "Pending"
+RUNNING: Final = "Running"
+SUCCEEDED: Final = "Succeeded"
+FAILED: Final = "Failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A status condition; `status` is "True", "False" or "Unknown"."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    observed_generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerReference:
+    """Who owns an object; `controller` marks the managing one."""
+
+    kind: str
+    name: str
+    uid: str
+    controller: bool = False
+    api_version: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodSpec:
+    """Everything of a Pod's spec but `nodeName`, parsed once; Pods with the same content share one object.
+
+    Compare and cache by identity or by `id` (unique in this process, depends on the order of creation: never data).
+    Resources: `requests` is the effective request by resource in the scheduler's integers (milliCPU, bytes, counts), zeros left
+    out; `nonzero_cpu`, `nonzero_memory` are what scoring counts (100m and 200Mi for a container that asks for nothing).
+    """
+
+    id: int
+    raw: dict[str, Any]
+    requests: dict[str, int]
+    nonzero_cpu: int
+    nonzero_memory: int
+    node_selector: Labels = EMPTY_LABELS
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    images: tuple[str, ...] = ()
+    image_volumes: tuple[str, ...] = ()
+    container_count: int = 0
+    scheduling_gates: tuple[str, ...] = ()
+    priority: int = 0
+    priority_class_name: str = ""
+    preemption_policy: str = "PreemptLowerPriority"
+    scheduler_name: str = "default-scheduler"
+    grace_seconds: int = 30
+    claims: tuple[str, ...] = ()
+    inline_volumes: tuple[Mapping[str, Any], ...] = ()
+    resource_claims: bool = False
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """Derived values that plugins keep per spec (keys are theirs)."""
+
+
+class Pod:
+    """A Pod. Treat it as immutable: `replace` makes the changed copy, so a watcher's old object stays what it was.
+
+    Times are SimTime (ns since T+0; before it negative), None when unset. `deletion_time` is the deletionTimestamp: when the
+    grace ends; `deletion_grace` its seconds.
+    """
+
+    __slots__ = (
+        "annotations", "conditions", "created", "deletion_grace", "deletion_time", "finalizers", "generation", "labels", "name",
+        "namespace", "node_name", "nominated_node_name", "owners", "phase", "resource_version", "spec", "start_time", "uid",
+    )  # fmt: skip
+    kind: Final = "Pod"
+
+    def __init__(self, namespace: str, name: str, spec: PodSpec, *, uid: str = "", labels: Labels = EMPTY_LABELS) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.uid = uid
+        self.labels = labels
+        self.annotations: dict[str, str] = {}
+        self.owners: tuple[OwnerReference, ...] = ()
+        self.finalizers: tuple[str, ...] = ()
+        self.spec = spec
+        self.node_name = ""
+        self.nominated_node_name = ""
+        self.phase = PENDING
+        self.conditions: tuple[Condition, ...] = ()
+        self.start_time: SimTime | None = None
+        self.created: SimTime = 0
+        self.deletion_time: SimTime | None = None
+        self.deletion_grace: int | None = None
+        self.resource_version = 0
+        self.generation = 1
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+    @property
+    def priority(self) -> int:
+        """The priority that admission gave it."""
+        return self.spec.priority
+
+    @property
+    def terminating(self) -> bool:
+        """Whether it has a deletionTimestamp."""
+        return self.deletion_time is not None
+
+    @property
+    def terminal(self) -> bool:
+        """Whether it ended: Succeeded or Failed."""
+        return self.phase in (SUCCEEDED, FAILED)
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The managing owner, if any."""
+        return next((o for o in self.owners if o.controller), None)
+
+    def condition(self, condition_type: str) -> Condition | None:
+        """The condition of this type."""
+        return next((c for c in self.conditions if c.type == condition_type), None)
+
+    def replace(self, **changes: Any) -> "Pod":
+        """Return a copy with these attributes changed."""
+        changed = copy.copy(self)
+        for name, value in changes.items():
+            setattr(changed, name, value)
+        return changed
+
+    def __repr__(self) -> str:
+        return f"Pod({self.namespace}/{self.name}, {self.phase}, node={self.node_name or None}, priority={self.priority})"

@@ -1,0 +1,128 @@
+"""The objects around Pods and Nodes: budgets, priority classes, what owns Pods, Services, Namespaces.
+
+All are treated as immutable; `dataclasses.replace` makes a changed copy. Times are SimTime.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from simulations.engine.api.labels import EMPTY_LABELS, Labels
+from simulations.engine.api.pod import OwnerReference
+from simulations.engine.api.selectors import LabelSelector
+from simulations.engine.kernel.clock import SimTime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiObject:
+    """What every object has. `raw` is the manifest that it was read from."""
+
+    kind: ClassVar[str] = ""
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    labels: Labels = EMPTY_LABELS
+    annotations: dict[str, str] = field(default_factory=dict)
+    owners: tuple[OwnerReference, ...] = ()
+    created: SimTime = 0
+    resource_version: int = 0
+    raw: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorityClass(ApiObject):
+    """scheduling.k8s.io/v1 PriorityClass."""
+
+    kind: ClassVar[str] = "PriorityClass"
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str = "PreemptLowerPriority"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodDisruptionBudget(ApiObject):
+    """policy/v1 PodDisruptionBudget; `min_available`, `max_unavailable` as written (a number or a percentage).
+
+    `disruptions_allowed` is None when the object has no status.
+    """
+
+    kind: ClassVar[str] = "PodDisruptionBudget"
+    selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    unhealthy_pod_eviction_policy: str = ""
+    disruptions_allowed: int | None = None
+    disrupted_pods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload(ApiObject):
+    """An object that makes Pods from a template (or from ReplicaSets): replicas wanted, selector, template as written."""
+
+    replicas: int = 1
+    selector: LabelSelector | None = None
+    template: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSet(Workload):
+    """apps/v1 ReplicaSet."""
+
+    kind: ClassVar[str] = "ReplicaSet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationController(Workload):
+    """v1 ReplicationController."""
+
+    kind: ClassVar[str] = "ReplicationController"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment(Workload):
+    """apps/v1 Deployment."""
+
+    kind: ClassVar[str] = "Deployment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatefulSet(Workload):
+    """apps/v1 StatefulSet."""
+
+    kind: ClassVar[str] = "StatefulSet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonSet(Workload):
+    """apps/v1 DaemonSet."""
+
+    kind: ClassVar[str] = "DaemonSet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service(ApiObject):
+    """v1 Service; `selector` None when it has none."""
+
+    kind: ClassVar[str] = "Service"
+    selector: LabelSelector | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Namespace(ApiObject):
+    """v1 Namespace; its labels hold kubernetes.io/metadata.name."""
+
+    kind: ClassVar[str] = "Namespace"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmodelled(ApiObject):
+    """An object that is kept as it was written and that nothing acts on (volumes and their classes, for now)."""
+
+    object_kind: str = ""
+
+
+AnyWorkload = ReplicaSet | ReplicationController | Deployment | StatefulSet | DaemonSet
