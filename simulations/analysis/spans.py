@@ -95,9 +95,7 @@ class SpanFold:
 
     # Opening and closing
 
-    def _open(
-        self, kind: SpanKind, pod: _Pod, start: SimTime, node: str = "", reason: str = "", text: str = ""
-    ) -> Span:
+    def _open(self, kind: SpanKind, pod: _Pod, start: SimTime, node: str = "", reason: str = "", text: str = "") -> Span:
         span = Span(
             self._next_id,
             kind.value,
@@ -120,9 +118,7 @@ class SpanFold:
             pod.replaces = None
         return span
 
-    def _mark(
-        self, kind: SpanKind, pod: _Pod, start: SimTime, node: str = "", reason: str = "", text: str = ""
-    ) -> Span:
+    def _mark(self, kind: SpanKind, pod: _Pod, start: SimTime, node: str = "", reason: str = "", text: str = "") -> Span:
         span = self._open(kind, pod, start, node, reason, text)
         span.end = self._record.t
         return span
