@@ -56,6 +56,8 @@ _TABLE = (
     ("E0115", "A file cannot be read.", "Check the name and the permissions."),
     ("E0116", "A folder has no YAML or JSON files.", "Files are found by the endings .yaml, .yml and .json."),
     ("E0117", "NaN or Infinity stands where JSON needs a number.", "Write a finite number."),
+    ("E0118", "No object of the input is of a kind that is read.", "Get nodes and pods: kubectl get nodes,pods -A -o yaml."),
+    ("E0119", "A scenario was given where objects of a cluster are imported.", "Run it as a scenario instead."),
     ("E0201", "The kind is missing or unknown.", "Write kind as Kubernetes does, such as Pod or PodDisruptionBudget."),
     ("E0202", "The apiVersion is missing or does not have this kind.", "Write the apiVersion as kubectl prints it."),
     (
@@ -63,6 +65,7 @@ _TABLE = (
         "A name is missing or not allowed.",
         "Names have small letters, digits, '-' and '.', at most 253 characters.",
     ),
+    ("E0204", "A namespace is not allowed.", "Namespaces have small letters, digits and '-', at most 63 characters."),
     ("E0205", "A label or annotation is not allowed.", "Keys and values follow the rules of Kubernetes labels."),
     ("E0206", "A quantity does not parse.", "Write it as 500m, 2 or 16Gi."),
     ("E0207", "A quantity is negative.", "Requests, limits and allocatable are zero or more."),
@@ -77,6 +80,26 @@ _TABLE = (
         "Two objects have the same kind, namespace and name.",
         "Remove or rename one; or import one cluster at a time.",
     ),
+    ("E0211", "A time does not parse.", "Write it as 2026-01-01T00:00:00Z."),
+    ("E0212", "A field that is needed is missing.", "Add the field named."),
+    ("E0213", "A field has a value of a wrong type or out of range.", "Look at the field named; kubectl explain shows its type."),
 )
 
-CODES: dict[str, ErrorCode] = {row[0]: ErrorCode(*row) for row in _TABLE}
+_WARNINGS = (
+    ("W0201", "There is no Node.", "Get nodes too: kubectl get nodes -o yaml."),
+    (
+        "W0202",
+        "A pod is bound to a node that is not there.",
+        "It is kept and takes room on no node; get its node too, or delete it.",
+    ),
+    (
+        "W0203",
+        "A pod has volumes, which are not modelled.",
+        "It is scheduled as if it had none; volume limits and zones are not seen.",
+    ),
+    ("W0204", "A pod's PriorityClass is not there.", "The pod keeps its priority; get priorityclasses too for new pods."),
+    ("W0205", "A pod's ReplicaSet is not there.", "The pod stays, but a lost one is not replaced; get replicasets too."),
+    ("W0206", "A pod has dynamic resource claims, which are not modelled.", "It is scheduled as if it had none."),
+)
+
+CODES: dict[str, ErrorCode] = {row[0]: ErrorCode(*row) for row in (*_TABLE, *_WARNINGS)}

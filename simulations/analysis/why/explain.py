@@ -16,8 +16,8 @@ MOST_ROWS = 200
 def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None, limit: int = MOST_ROWS) -> Why | None:
     """Explain the pod `namespace/name` as of the record `at`, or of the last one; None when the trace has no such pod.
 
-    What followed from an attempt or a preemption is told to its end, also where `at` lies before it. `limit` bounds the rows of the Filter table. Of pods that had the same name one after the other, the one that `at`
-    belongs to is meant.
+    What followed from an attempt or a preemption is told to its end, also where `at` lies before it. `limit` bounds the rows
+    of the Filter table. Of pods that had the same name one after the other, the one that `at` belongs to is meant.
     """
     records = _one_object(trace.about(f"pods/{pod}"), at)
     if not records:

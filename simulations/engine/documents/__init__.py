@@ -9,6 +9,8 @@ from simulations.engine.documents.loading import (
     load_documents,
     load_paths,
     load_sources,
+    parts_of,
+    read_files,
 )
 from simulations.engine.documents.model import Document, Limits, join_path, split_path
 
@@ -21,5 +23,7 @@ __all__ = [
     "load_documents",
     "load_paths",
     "load_sources",
+    "parts_of",
+    "read_files",
     "split_path",
 ]

@@ -50,9 +50,7 @@ def _integer(text: str) -> Any:
     return int(text) if len(text) < 40 else text
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_members, parse_float=number, parse_int=_integer, parse_constant=_not_finite
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_members, parse_float=number, parse_int=_integer, parse_constant=_not_finite)
 # For finding positions values are only skipped, so nothing needs to be checked again.
 _SKIPPER: Any = vars(json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len))["scan_once"]
 

@@ -24,11 +24,13 @@ _OTHER_ENCODINGS = (
 _SECOND_TRY = 1_000_000
 
 
-def load_documents(content: str | bytes, file: str = "", limits: Limits | None = None) -> list[Document]:
+def load_documents(
+    content: str | bytes, file: str = "", limits: Limits | None = None, *, split_lists: bool = True
+) -> list[Document]:
     """Read YAML or JSON: several documents, and `List`s taken apart into their items.
 
     JSON is recognised by its content. An item of a typed list, such as `PodList`, gets the kind and
-    apiVersion that it leaves out.
+    apiVersion that it leaves out. With `split_lists` off lists stay whole; `parts_of` takes them apart.
 
     Raises: ScenarioErrors with code, file, line and field, all found before anything is used.
     """
@@ -38,7 +40,8 @@ def load_documents(content: str | bytes, file: str = "", limits: Limits | None =
         raise ScenarioErrors([_too_large(file, size, limits.file_bytes)])
     text = _decode(content, file) if isinstance(content, bytes) else content.removeprefix("\ufeff")
     _refuse_control_characters(text, file)
-    return [part for document in _read(text, file, limits) for part in _parts(document)]
+    documents = _read(text, file, limits)
+    return [part for document in documents for part in parts_of(document)] if split_lists else documents
 
 
 def load_paths(paths: Iterable[str | Path], limits: Limits | None = None) -> list[Document]:
@@ -47,7 +50,7 @@ def load_paths(paths: Iterable[str | Path], limits: Limits | None = None) -> lis
     Raises: ScenarioErrors of every file that is wrong.
     """
     limits = limits or Limits()
-    return load_sources(_contents(find_files(paths, limits), limits), limits)
+    return load_sources(read_files(find_files(paths, limits), limits), limits)
 
 
 def load_sources(sources: Iterable[tuple[str, bytes]], limits: Limits | None = None) -> list[Document]:
@@ -98,7 +101,12 @@ def find_files(paths: Iterable[str | Path], limits: Limits | None = None) -> lis
     return files
 
 
-def _contents(files: Sequence[Path], limits: Limits) -> list[tuple[str, bytes]]:
+def read_files(files: Sequence[Path], limits: Limits | None = None) -> list[tuple[str, bytes]]:
+    """Names and contents of files, sizes checked before anything is read.
+
+    Raises: ScenarioErrors of every file that is too large or cannot be read.
+    """
+    limits = limits or Limits()
     contents: list[tuple[str, bytes]] = []
     errors: list[ScenarioError] = []
     for path in files:
@@ -173,8 +181,11 @@ def _read(text: str, file: str, limits: Limits) -> list[Document]:
             raise (json_errors if yaml_errors.errors[0].code == "E0104" else yaml_errors) from None
 
 
-def _parts(document: Document) -> list[Document]:
-    """The document itself, or the items of a list of objects, lists within lists included."""
+def parts_of(document: Document) -> list[Document]:
+    """The document itself, or the items of a list of objects, lists within lists included.
+
+    Raises: ScenarioErrors for items that are no objects.
+    """
     value = document.value
     kind, items = value.get("kind"), value.get("items")
     if not isinstance(kind, str) or not kind.endswith("List") or not (isinstance(items, list) or "items" in value):
@@ -188,7 +199,7 @@ def _parts(document: Document) -> list[Document]:
         if not isinstance(item, dict):
             raise ScenarioErrors([_not_a_mapping(document, ("items", index), "an item of a list must be an object")])
         part = Document(_typed(item, value), document.file, document.locator, (*document.base, "items", index))
-        parts += _parts(part)
+        parts += parts_of(part)
     return parts
 
 
