@@ -1,0 +1,1 @@
+"""A run, to files for other programs. Pure: rows in, text out."""
