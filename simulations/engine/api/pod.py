@@ -57,6 +57,8 @@ class PodSpec:
     requests: dict[str, int]
     nonzero_cpu: int
     nonzero_memory: int
+    incoming_cpu: int
+    incoming_memory: int
     node_selector: Labels = EMPTY_LABELS
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None

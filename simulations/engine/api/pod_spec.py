@@ -55,6 +55,8 @@ def _parse(raw: dict[str, Any], namespace: str, labels: Labels, path: str) -> Po
         requests=request.requests,
         nonzero_cpu=request.nonzero_cpu,
         nonzero_memory=request.nonzero_memory,
+        incoming_cpu=request.incoming_cpu,
+        incoming_memory=request.incoming_memory,
         node_selector=intern_labels(_texts(raw.get("nodeSelector"), f"{path}.nodeSelector")),
         node_affinity=_node_affinity(affinity.get("nodeAffinity"), f"{path}.affinity.nodeAffinity"),
         pod_affinity=_pod_affinity(affinity.get("podAffinity"), namespace, labels, f"{path}.affinity.podAffinity"),

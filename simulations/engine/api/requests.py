@@ -27,6 +27,8 @@ class EffectiveRequest:
     requests: dict[str, int]
     nonzero_cpu: int
     nonzero_memory: int
+    incoming_cpu: int
+    incoming_memory: int
 
 
 def container_requests(container: Mapping[str, Any], path: str) -> Amounts:
@@ -128,8 +130,11 @@ def effective_request(spec: Mapping[str, Any], path: str = "spec") -> EffectiveR
     level = _pod_level(spec, f"{path}.resources", total)
     overhead = _amounts(spec.get("overhead"), f"{path}.overhead")
     shown = _aggregate([_nonzero(a, level) for a in regular], [(_nonzero(a, level), r) for a, r in initial])
+    plain = _aggregate([_nonzero(a, {}) for a in regular], [(_nonzero(a, {}), r) for a, r in initial])
     for amounts in (total, shown):
         amounts.update(level)
+    for amounts in (total, shown, plain):
         _add(amounts, overhead)
     requests = {resource: resource_value(resource, nanos) for resource, nanos in total.items() if nanos}
-    return EffectiveRequest(requests, resource_value("cpu", shown.get("cpu", 0)), resource_value("memory", shown.get("memory", 0)))
+    scoring = [resource_value(r, amounts.get(r, 0)) for amounts in (shown, plain) for r in ("cpu", "memory")]
+    return EffectiveRequest(requests, *scoring)

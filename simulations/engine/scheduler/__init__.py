@@ -1,0 +1,1 @@
+"""kube-scheduler: its queues, framework, plugins and preemption, with node state in columns."""

@@ -1,0 +1,1 @@
+"""The scheduling framework: what a plugin is told, may answer, and when it is called."""

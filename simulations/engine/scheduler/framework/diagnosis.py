@@ -1,0 +1,107 @@
+"""Why a Pod found no Node: statuses per Node, in columns, and the message that they make.
+
+Source: pkg/scheduler/framework/types.go, Diagnosis and FitError, v1.36
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulations.engine.scheduler.cache.columns import Ints
+from simulations.engine.scheduler.framework.status import Code, Status
+
+Runs = list[list[int]]
+
+
+def runs_of(rows: Ints) -> Runs:
+    """Sorted rows as [first, length] pairs."""
+    if not len(rows):
+        return []
+    breaks = np.flatnonzero(np.diff(rows) != 1)
+    starts = np.concatenate(([0], breaks + 1))
+    ends = np.concatenate((breaks, [len(rows) - 1]))
+    return [[int(rows[s]), int(rows[e] - rows[s] + 1)] for s, e in zip(starts, ends, strict=True)]
+
+
+@dataclass(slots=True)
+class NodeStatuses:
+    """One status code per row: 0 = none (passed or not looked at), else 1 + index into `statuses`."""
+
+    codes: NDArray[np.int32]
+    statuses: list[Status] = field(default_factory=list)
+    _index: dict[Status, int] = field(default_factory=dict)
+
+    @staticmethod
+    def empty(rows: int) -> "NodeStatuses":
+        """No status for any of the rows."""
+        return NodeStatuses(np.zeros(rows, dtype=np.int32))
+
+    def code_of(self, status: Status) -> int:
+        """The code of a status, new if it was not used yet."""
+        code = self._index.get(status)
+        if code is None:
+            self.statuses.append(status)
+            code = self._index[status] = len(self.statuses)
+        return code
+
+    def set(self, row: int, status: Status | None) -> None:
+        """Give a row its status; None takes it away."""
+        self.codes[row] = 0 if status is None else self.code_of(status)
+
+    def get(self, row: int) -> Status | None:
+        """The status of a row."""
+        code = int(self.codes[row])
+        return self.statuses[code - 1] if code else None
+
+    def rows_with(self, *codes: Code) -> Ints:
+        """The rows whose status has one of these codes, ascending."""
+        wanted = [i + 1 for i, s in enumerate(self.statuses) if s.code in codes]
+        return np.flatnonzero(np.isin(self.codes, wanted)) if wanted else np.zeros(0, dtype=np.int64)
+
+    def by_status(self) -> list[tuple[Status, Ints]]:
+        """Each status with its rows, in order of first use; unused ones left out."""
+        found = [(status, np.flatnonzero(self.codes == i + 1)) for i, status in enumerate(self.statuses)]
+        return [(status, rows) for status, rows in found if len(rows)]
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """The outcome of Filter for a Pod: statuses per Node, the plugins that rejected, a message where PreFilter ended it."""
+
+    statuses: NodeStatuses
+    nodes: int = 0
+    rejecting: list[str] = field(default_factory=list)
+    pre_filter_message: str = ""
+    post_filter_message: str = ""
+    error: str = ""
+
+    def reject(self, plugin: str) -> None:
+        """Note that a plugin rejected the Pod."""
+        if plugin and plugin not in self.rejecting:
+            self.rejecting.append(plugin)
+
+    def message(self) -> str:
+        """`0/N nodes are available: ...` as the real scheduler writes it, with what PostFilter added."""
+        if self.error:
+            return self.error
+        text = f"0/{self.nodes} nodes are available:"
+        if self.pre_filter_message:
+            text += f" {self.pre_filter_message}."
+        else:
+            reasons: Counter[str] = Counter()
+            for status, rows in self.statuses.by_status():
+                for reason in status.reasons:
+                    reasons[reason] += len(rows)
+            text += reason_list(reasons)
+        if self.post_filter_message:
+            text += f" {self.post_filter_message}"
+        return text
+
+
+def reason_list(reasons: Counter[str]) -> str:
+    """` 2 Insufficient cpu, 1 Too many pods.` sorted as texts; empty without reasons."""
+    if not reasons:
+        return ""
+    return " " + ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items())) + "."

@@ -1,0 +1,125 @@
+"""The plugin interface: one base class, an extension point for each method.
+
+A plugin overrides the points it takes part in. Filter and Score have a rule for one Node, which is the specification, and may have
+one over columns, which must answer the same (a test holds them to it). What a plugin works out in PreFilter or PreScore it keeps in
+the `CycleState`, never on itself.
+
+Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.36
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulations.engine.api.pod import Pod
+from simulations.engine.scheduler.cache.cache import SchedulerCache
+from simulations.engine.scheduler.cache.columns import Columns, Ints
+from simulations.engine.scheduler.cache.node_info import NodeInfo
+from simulations.engine.scheduler.framework.events import EventRegistration
+from simulations.engine.scheduler.framework.status import Status
+
+if TYPE_CHECKING:
+    from simulations.engine.scheduler.framework.framework import Framework
+
+MAX_NODE_SCORE = 100
+
+
+class CycleState:
+    """What plugins remember between the points of one cycle, by plugin name; and which plugins skip Filter or Score."""
+
+    __slots__ = ("data", "skip_filter", "skip_score")
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {}
+        self.skip_filter: list[str] = []
+        self.skip_score: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterResult:
+    """What PreFilter answers: a status (SKIP: the plugin's Filter is not run) and, when it knows them, the only Nodes that can fit."""
+
+    status: Status | None = None
+    nodes: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True)
+class FilterColumn:
+    """Filter over all rows: `codes[row]` is 0 where the Node passes, else 1 + the index of its status in `statuses`."""
+
+    codes: NDArray[np.int16]
+    statuses: list[Status] = field(default_factory=list)
+
+    @staticmethod
+    def rejecting(mask: NDArray[np.bool_], status: Status) -> "FilterColumn":
+        """All Nodes of the mask are rejected with one status."""
+        return FilterColumn(mask.astype(np.int16), [status])
+
+
+class Plugin:
+    """Base of all plugins. Methods that a plugin does not override take no part in the cycle."""
+
+    NAME: ClassVar[str]
+    DEPENDS_ON_PODS: ClassVar[bool] = True
+    """Whether Filter's answer may change when a Pod comes to or leaves the Node."""
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """May the Pod enter activeQ? A status keeps it gated. Called whenever it would enter."""
+        raise NotImplementedError
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """The events that may make a Pod schedulable which this plugin rejected."""
+        return ()
+
+    def pre_filter(self, state: CycleState, pod: Pod) -> PreFilterResult | None:
+        """Called once per cycle before Filter."""
+        raise NotImplementedError
+
+    def filter(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None:
+        """Does the Pod fit on this Node? None: yes."""
+        raise NotImplementedError
+
+    def filter_columns(self, state: CycleState, pod: Pod, columns: Columns) -> FilterColumn | None:
+        """Filter over all rows at once; None: all pass. Rows without a Node may hold anything."""
+        raise NotImplementedError
+
+    def add_pod(self, state: CycleState, pod: Pod, added: Pod, info: NodeInfo) -> None:
+        """In a what-if of this cycle, `added` comes to the Node: bring the PreFilter state up to date."""
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, info: NodeInfo) -> None:
+        """In a what-if of this cycle, `removed` leaves the Node: bring the PreFilter state up to date."""
+
+    def pre_score(self, state: CycleState, pod: Pod, rows: Ints) -> Status | None:
+        """Called once before Score with the rows of the feasible Nodes; SKIP: no Score."""
+        return None
+
+    def score(self, state: CycleState, pod: Pod, info: NodeInfo) -> int:
+        """The raw score of one Node."""
+        raise NotImplementedError
+
+    def score_columns(self, state: CycleState, pod: Pod, columns: Columns, rows: Ints) -> Ints:
+        """The raw scores of these rows, in their order."""
+        raise NotImplementedError
+
+    def normalize(self, state: CycleState, scores: Ints) -> Ints:
+        """Bring the raw scores of the feasible Nodes into 0..100; the default leaves them as they are."""
+        return scores
+
+
+def takes_part(plugin: Plugin, point: str) -> bool:
+    """Whether the plugin overrides the extension point."""
+    return getattr(type(plugin), point) is not getattr(Plugin, point)
+
+
+@dataclass(slots=True)
+class Handle:
+    """What a plugin may reach: the cache with its listers, and the feature gates. `framework` is set once it is built."""
+
+    cache: SchedulerCache
+    feature_gates: dict[str, bool] = field(default_factory=dict)
+    framework: "Framework | None" = None
+    preempting: Any = None
+    """Set by the preemption executor: answers whether a Pod's preemption is under way (see DefaultPreemption.pre_enqueue)."""

@@ -1,0 +1,1 @@
+"""The default plugins, one file or package each. `registry.py` is the only module that imports them."""

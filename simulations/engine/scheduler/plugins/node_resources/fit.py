@@ -1,0 +1,132 @@
+"""NodeResourcesFit: requests against what is left; scored by a strategy.
+
+Source: pkg/scheduler/framework/plugins/noderesources/fit.go, v1.36
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from simulations.engine.api.node import Node
+from simulations.engine.api.pod import Pod
+from simulations.engine.scheduler.cache.columns import Columns, Ints
+from simulations.engine.scheduler.cache.node_info import NodeInfo, counted_requests, is_extended
+from simulations.engine.scheduler.framework.events import Action, EventRegistration, node_event, pod_event
+from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin
+from simulations.engine.scheduler.framework.status import Status, unresolvable, unschedulable
+from simulations.engine.scheduler.plugins.node_resources.allocation import column_usage, left_out, node_usage
+from simulations.engine.scheduler.plugins.node_resources.args import FitArgs
+from simulations.engine.scheduler.plugins.node_resources.strategies import combine, resource_score
+
+
+class NodeResourcesFit(Plugin):
+    """Filters by cpu, memory, ephemeral storage, scalars and the number of Pods."""
+
+    NAME = "NodeResourcesFit"
+
+    def __init__(self, args: FitArgs) -> None:
+        self.args = args
+        self._resource_score = resource_score(args.strategy)
+        self._statuses: dict[tuple[str, ...], tuple[Status, Status]] = {}
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """A Pod left or shrank; a Node came or grew."""
+        return (
+            EventRegistration(pod_event(Action.DELETE), self._after_pod_deleted),
+            EventRegistration(pod_event(Action.UPDATE_POD_SCALE_DOWN), self._after_scale_down),
+            EventRegistration(node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE), self._after_node_change),
+        )
+
+    def _wanted(self, pod: Pod) -> tuple[tuple[str, int], ...]:
+        return tuple((r, amount) for r, amount in counted_requests(pod.spec) if amount > 0 and not self._ignored(r))
+
+    def _ignored(self, resource: str) -> bool:
+        if not is_extended(resource):
+            return False
+        return resource in self.args.ignored_resources or resource.split("/", 1)[0] in self.args.ignored_groups
+
+    def _status(self, reasons: tuple[str, ...], *, never: bool) -> Status:
+        known = self._statuses.get(reasons)
+        if known is None:
+            known = self._statuses[reasons] = (unschedulable(self.NAME, *reasons), unresolvable(self.NAME, *reasons))
+        return known[never]
+
+    def filter(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None:
+        """Reject a Node where anything is insufficient; unresolvable where it is more than the Node has at all."""
+        reasons: list[str] = []
+        never = False
+        allocatable, requested = info.node.allocatable, info.requested
+        if len(info.pods) + 1 > allocatable.get("pods", 0):
+            reasons.append("Too many pods")
+        for resource, amount in self._wanted(pod):
+            total = allocatable.get(resource, 0)
+            if amount > total - requested.get(resource, 0):
+                reasons.append(f"Insufficient {resource}")
+                never = never or amount > total
+        return self._status(tuple(reasons), never=never) if reasons else None
+
+    def filter_columns(self, state: CycleState, pod: Pod, columns: Columns) -> FilterColumn | None:
+        """The same over columns: one bit per reason, then one status per combination that occurs."""
+        reasons = ["Too many pods"]
+        bits = (columns.pods + 1 > columns.allowed_pods).astype(np.int64)
+        never = np.zeros(len(columns.valid), dtype=np.bool_)
+        for resource, amount in self._wanted(pod):
+            allocatable = columns.allocatable(resource)
+            short = amount > allocatable - columns.requested(resource)
+            if short.any():
+                bits |= short.astype(np.int64) << len(reasons)
+                reasons.append(f"Insufficient {resource}")
+                never |= amount > allocatable
+        if not bits.any():
+            return None
+        combined = bits * 2 + never
+        values, codes = np.unique(combined, return_inverse=True)
+        statuses = [self._of_bits(int(v) >> 1, reasons, never=bool(v & 1)) for v in values if v > 1]
+        offset = len(values) - len(statuses)
+        return FilterColumn(np.maximum(codes - offset + 1, 0).astype(np.int16), statuses)
+
+    def _of_bits(self, bits: int, reasons: list[str], *, never: bool) -> Status:
+        return self._status(tuple(r for i, r in enumerate(reasons) if bits >> i & 1), never=never)
+
+    def score(self, state: CycleState, pod: Pod, info: NodeInfo) -> int:
+        """The score of one Node by the strategy."""
+        scores, weights = [], []
+        for resource, weight in self.args.strategy.resources:
+            allocatable, requested = node_usage(pod, info, resource, nonzero=True)
+            if allocatable == 0 or left_out(pod, resource):
+                continue
+            scores.append(self._resource_score(np.array([allocatable]), np.array([requested])))
+            weights.append(np.array([weight]))
+        return int(combine(self.args.strategy, scores, weights)[0]) if scores else 0
+
+    def score_columns(self, state: CycleState, pod: Pod, columns: Columns, rows: Ints) -> Ints:
+        """The same for these rows."""
+        scores, weights = [], []
+        for resource, weight in self.args.strategy.resources:
+            if left_out(pod, resource):
+                continue
+            allocatable, requested = column_usage(pod, columns, rows, resource, nonzero=True)
+            present = allocatable > 0
+            scores.append(np.where(present, self._resource_score(np.maximum(allocatable, 1), requested), 0))
+            weights.append(np.where(present, weight, 0))
+        return combine(self.args.strategy, scores, weights) if scores else np.zeros(len(rows), dtype=np.int64)
+
+    def _after_pod_deleted(self, pod: Pod, old: Pod, new: None) -> bool:
+        return bool(old.node_name or old.nominated_node_name)
+
+    def _after_scale_down(self, pod: Pod, old: Pod, new: Pod) -> bool:
+        if new.uid == pod.uid:
+            return True
+        if not new.node_name:
+            return False
+        before, now = old.spec.requests, new.spec.requests
+        return any(now.get(r, 0) < before.get(r, 0) for r, _amount in self._wanted(pod))
+
+    def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        wanted = self._wanted(pod)
+        if new.allocatable.get("pods", 0) < 1 or any(amount > new.allocatable.get(r, 0) for r, amount in wanted):
+            return False
+        if old is None:
+            return True
+        grown = [r for r in ("pods", *(r for r, _ in wanted)) if new.allocatable.get(r, 0) > old.allocatable.get(r, 0)]
+        return bool(grown)

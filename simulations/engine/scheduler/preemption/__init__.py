@@ -1,0 +1,1 @@
+"""Preemption: who would have to go (evaluator, candidates, victims), and making them go (executor)."""

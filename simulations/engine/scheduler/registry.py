@@ -1,0 +1,85 @@
+"""Every plugin by name, in the default order with its default weight. Nothing else imports a plugin.
+
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, v1.36
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from simulations.engine.scheduler import plugin_args
+from simulations.engine.scheduler.framework.plugin import Handle, Plugin
+from simulations.engine.scheduler.plugins import marker
+from simulations.engine.scheduler.plugins.default_preemption import DefaultPreemption, DefaultPreemptionArgs
+from simulations.engine.scheduler.plugins.image_locality import ImageLocality
+from simulations.engine.scheduler.plugins.inter_pod_affinity import InterPodAffinity, InterPodAffinityArgs
+from simulations.engine.scheduler.plugins.node_affinity import NodeAffinity, NodeAffinityArgs
+from simulations.engine.scheduler.plugins.node_name import NodeName
+from simulations.engine.scheduler.plugins.node_ports import NodePorts
+from simulations.engine.scheduler.plugins.node_resources import NodeResourcesBalancedAllocation, NodeResourcesFit
+from simulations.engine.scheduler.plugins.node_resources.args import BalancedAllocationArgs, FitArgs, ScoringStrategy
+from simulations.engine.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from simulations.engine.scheduler.plugins.pod_topology_spread import PodTopologySpread, PodTopologySpreadArgs
+from simulations.engine.scheduler.plugins.scheduling_gates import SchedulingGates
+from simulations.engine.scheduler.plugins.taint_toleration import TaintToleration
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A plugin: how to make it from its parsed arguments, its default Score weight, whether it is modelled."""
+
+    make: Callable[[Document, Handle], Plugin]
+    weight: int = 0
+    modelled: bool = True
+
+
+def _fit(args: Document, _handle: Handle) -> Plugin:
+    strategy = ScoringStrategy(*plugin_args.scoring_strategy(args))
+    return NodeResourcesFit(FitArgs(*plugin_args.ignored_resources(args), strategy))
+
+
+def _balanced(args: Document, _handle: Handle) -> Plugin:
+    return NodeResourcesBalancedAllocation(BalancedAllocationArgs(plugin_args.resources(args.get("resources"), "resources")))
+
+
+def _spread(args: Document, handle: Handle) -> Plugin:
+    return PodTopologySpread(PodTopologySpreadArgs(*plugin_args.spread_defaults(args)), handle)
+
+
+def _inter_pod(args: Document, handle: Handle) -> Plugin:
+    return InterPodAffinity(InterPodAffinityArgs(*plugin_args.inter_pod(args)), handle)
+
+
+def _preemption(args: Document, handle: Handle) -> Plugin:
+    return DefaultPreemption(DefaultPreemptionArgs(*plugin_args.preemption(args)), handle)
+
+
+def _plain(cls: Callable[[], Plugin]) -> Callable[[Document, Handle], Plugin]:
+    return lambda _args, _handle: cls()
+
+
+REGISTRY: Final[dict[str, Entry]] = {
+    "SchedulingGates": Entry(_plain(SchedulingGates)),
+    "PrioritySort": Entry(_plain(marker.PrioritySort)),
+    "NodeUnschedulable": Entry(_plain(NodeUnschedulable)),
+    "NodeName": Entry(_plain(NodeName)),
+    "TaintToleration": Entry(_plain(TaintToleration), weight=3),
+    "NodeAffinity": Entry(lambda a, _h: NodeAffinity(NodeAffinityArgs(plugin_args.added_affinity(a))), weight=2),
+    "NodePorts": Entry(lambda _a, handle: NodePorts(handle)),
+    "NodeResourcesFit": Entry(_fit, weight=1),
+    "VolumeRestrictions": Entry(_plain(marker.VolumeRestrictions), modelled=False),
+    "NodeVolumeLimits": Entry(_plain(marker.NodeVolumeLimits), modelled=False),
+    "VolumeBinding": Entry(_plain(marker.VolumeBinding), modelled=False),
+    "VolumeZone": Entry(_plain(marker.VolumeZone), modelled=False),
+    "PodTopologySpread": Entry(_spread, weight=2),
+    "InterPodAffinity": Entry(_inter_pod, weight=2),
+    "DynamicResources": Entry(_plain(marker.DynamicResources), weight=2, modelled=False),
+    "DefaultPreemption": Entry(_preemption),
+    "NodeResourcesBalancedAllocation": Entry(_balanced, weight=1),
+    "ImageLocality": Entry(lambda _a, handle: ImageLocality(handle), weight=1),
+    "DefaultBinder": Entry(_plain(marker.DefaultBinder)),
+    "NodeDeclaredFeatures": Entry(_plain(marker.NodeDeclaredFeatures), modelled=False),
+}
+"""In the order in which they run at every extension point."""
