@@ -22,7 +22,11 @@ Amounts = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class EffectiveRequest:
-    """`requests` by resource in the scheduler's integers without zeros; the non-zero cpu (milli) and memory (bytes) for scoring."""
+    """`requests` by resource in the scheduler's integers without zeros, and the non-zero cpu (milli) and memory (bytes) for scoring.
+
+    What scoring counts differs for a Pod with pod-level requests: `nonzero_*` is what it counts once it is on a Node, `incoming_*`
+    (containers alone) what it counts while it is being scheduled.
+    """
 
     requests: dict[str, int]
     nonzero_cpu: int
@@ -94,10 +98,10 @@ def _aggregate(regular: list[Amounts], initial: list[tuple[Amounts, bool]]) -> A
     return total
 
 
-def _nonzero(amounts: Amounts, pod_level: Amounts) -> Amounts:
+def _nonzero(amounts: Amounts, asked: Amounts) -> Amounts:
     filled = dict(amounts)
     for resource, default in (("cpu", DEFAULT_CPU), ("memory", DEFAULT_MEMORY)):
-        if resource not in filled and resource not in pod_level:
+        if resource not in filled and resource not in asked:
             filled[resource] = default
     return filled
 
@@ -129,7 +133,8 @@ def effective_request(spec: Mapping[str, Any], path: str = "spec") -> EffectiveR
     total = _aggregate(regular, initial)
     level = _pod_level(spec, f"{path}.resources", total)
     overhead = _amounts(spec.get("overhead"), f"{path}.overhead")
-    shown = _aggregate([_nonzero(a, level) for a in regular], [(_nonzero(a, level), r) for a, r in initial])
+    asked = {**total, **level} if level else {}  # with pod-level requests a default stands for what nobody asks for
+    shown = _aggregate([_nonzero(a, asked) for a in regular], [(_nonzero(a, asked), r) for a, r in initial])
     plain = _aggregate([_nonzero(a, {}) for a in regular], [(_nonzero(a, {}), r) for a, r in initial])
     for amounts in (total, shown):
         amounts.update(level)
