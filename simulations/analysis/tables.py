@@ -261,6 +261,7 @@ class PodsTable(Table):
                 line.uid,
                 line.priority,
                 line.owner or None,
+                line.initial,
                 line.phase,
                 line.node or None,
                 line.nominated or None,

@@ -24,6 +24,7 @@ AREAS = {
     "E05": "Traces, tables and exports",
     "E06": "Runs and clusters",
     "E07": "What-if settings",
+    "W02": "Reservations about objects",
 }
 
 _TABLE = (
@@ -83,6 +84,28 @@ _TABLE = (
     ("E0211", "A time does not parse.", "Write it as 2026-01-01T00:00:00Z."),
     ("E0212", "A field that is needed is missing.", "Add the field named."),
     ("E0213", "A field has a value of a wrong type or out of range.", "Look at the field named; kubectl explain shows its type."),
+    ("E0401", "A scheduler configuration has an unknown, repeated or misshapen field.", "Look at the field named."),
+    ("E0402", "A plugin is not known.", "Take one of those that the message lists; see docs/plugins.md."),
+    ("E0403", "A plugin has no argument of that name.", "Take one of those that the message lists."),
+    ("E0404", "A plugin's argument or weight has a value that is not allowed.", "Look at the field named."),
+    ("E0501", "A line is not a record of a trace.", "Check that the file is a trace.jsonl and is complete."),
+    ("E0502", "A trace does not start with its begin record.", "Take the whole trace, from its first line."),
+    ("E0503", "The trace has a format version that is not known.", "Read it with the version of Schedscope that wrote it."),
+    ("E0701", "A setting is not written as key=value.", "Write --set key=value."),
+    ("E0702", "There is no setting of that name.", "Take one of those that the message lists."),
+    ("E0703", "A setting's value does not parse.", "Look at the reason in the message."),
+    ("E0710", "The seed is out of range.", "Give a whole number from 0."),
+    ("E0711", "A duration does not parse.", "Write it as 200ms, 5s or 1h, or as a number of seconds."),
+    ("E0712", "A duration is out of range.", "Take one within the range that the message names."),
+    ("E0713", "The number of pods to add is out of range.", "Take a number within the range that the message names."),
+    ("E0714", "The name prefix of added pods is not allowed.", "Use small letters, digits and '-'."),
+    ("E0715", "The namespace of added pods is not allowed.", "Use small letters, digits and '-', at most 63 characters."),
+    ("E0716", "An amount of CPU or memory does not parse.", "Write CPU as 500m or 3, memory as 512Mi or 2Gi."),
+    ("E0717", "Both a priority and a priority class were given.", "Give one of the two."),
+    ("E0718", "The priority is out of range.", "Take a number within the range that the message names."),
+    ("E0719", "A label of the added pods is not allowed.", "Keys and values follow the rules of Kubernetes labels."),
+    ("E0720", "There is no PriorityClass of that name.", "Take one of those that the message lists, or give a priority."),
+    ("E0721", "Added pods would have names that are taken.", "Choose another name prefix."),
 )
 
 _WARNINGS = (

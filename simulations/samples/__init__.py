@@ -1,5 +1,6 @@
 """The gallery: scenarios that need no input, each with its story, what to look at and what to change."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -34,17 +35,19 @@ class Sample:
 
     def document(self) -> dict[str, Any]:
         """The scenario as a mapping of its own, which the caller may change."""
-        return load_documents(self.text, f"{self.slug}.yaml")[0].value
+        return deepcopy(load_documents(self.text, f"{self.slug}.yaml")[0].value)
 
 
 @cache
 def samples() -> tuple[Sample, ...]:
     """All samples, in the order of the gallery."""
     entries = yaml.safe_load((files(__name__) / "catalogue.yaml").read_text(encoding="utf-8"))
-    return tuple(
-        Sample(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
-        for entry in entries
-    )
+    return tuple(_sample(entry) for entry in entries)
+
+
+def _sample(entry: dict[str, Any]) -> Sample:
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    return Sample(**values)
 
 
 def sample(slug: str) -> Sample | None:

@@ -39,7 +39,7 @@ def _victim(state: PodState, victim: Victimhood) -> str:
     if victim.refused and not state.deleting and not state.gone:
         return f"To be p{text[1:]}, but the API server refused its deletion {_times(victim.refused)}; it still runs."
     if victim.refused:
-        text += f"; its deletion was refused {_times(victim.refused)} first"
+        text += f"; its deletion was refused {_times(victim.refused)} before"
     if not state.gone:
         text += "; it is still terminating"
     if victim.replacement:
@@ -59,7 +59,8 @@ def _placed(state: PodState, attempts: Sequence[AttemptRow]) -> str:
     if state.bound is None:
         return f"{verb} {state.node} since before the run began."
     waited = duration(state.bound - state.created)
-    return f"{verb} {state.node}: bound {waited} after it was created, at attempt {len(attempts) or 1}."
+    text = f"{verb} {state.node}: bound {waited} after it was created, at attempt {len(attempts) or 1}"
+    return f"{text}, having preempted {shortened(list(dict.fromkeys(state.victims)))}." if state.victims else f"{text}."
 
 
 def _gated(state: PodState, preemption: Preemption | None) -> str:
@@ -79,6 +80,8 @@ def _pending(state: PodState, attempts: Sequence[AttemptRow], filters: FilterTab
     text = f"Pending {waited}: {_rejections(filters) or last.message.rstrip('.')}"
     if state.nominated and preemption is not None and preemption.helped:
         return f"{text}; {_leaving(state, preemption)}."
+    if preemption is not None and preemption.helped and not state.nominations:
+        return f"{text}; preempts {shortened([victim.pod for victim in preemption.victims])} on {preemption.node}."
     if preemption is not None and preemption.helped:
         return f"{text}; preemption on {preemption.node} was begun, but the nomination is gone again."
     if preemption is not None:

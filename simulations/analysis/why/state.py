@@ -1,9 +1,9 @@
 """Where a pod stands after some of its records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from simulations.analysis.words import of
+from simulations.analysis.words import object_name, of
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.trace import Record
 
@@ -12,7 +12,8 @@ from simulations.engine.kernel.trace import Record
 class PodState:
     """The pod's stored state and its place in the scheduler.
 
-    `word` is what kubectl would show as STATUS, with the scheduler's queues for a pod that waits.
+    `word` is what kubectl would show as STATUS, with the scheduler's queues for a pod that waits. `victims` are all pods that
+    it preempted so far, `nominations` counts those since the last preemption.
     """
 
     word: str = "Pending"
@@ -31,6 +32,8 @@ class PodState:
     deleting: bool = False
     gone: bool = False
     victim: bool = False
+    nominations: int = 0
+    victims: list[str] = field(default_factory=list)
 
 
 def state_of(records: Sequence[Record]) -> PodState:
@@ -46,6 +49,9 @@ def state_of(records: Sequence[Record]) -> PodState:
             state.queue = ""
         elif record.verb == "nominate":
             _nominate(state, record)
+        elif record.verb == "preempt":
+            state.nominations = 0
+            state.victims += [object_name(entry.get("namespace", ""), entry["name"]) for entry in of(record.data, "victims") or ()]
         elif record.verb == "gone":
             state.gone = True
         elif record.resource.partition("/")[0] == "pods" and record.code < 400:
@@ -56,6 +62,7 @@ def state_of(records: Sequence[Record]) -> PodState:
 
 def _nominate(state: PodState, record: Record) -> None:
     held = record.reason == "Set" or (record.reason == "Replaced" and of(record.data, "node"))
+    state.nominations += 1 if held else 0
     state.nominated = of(record.data, "node") or "" if held else ""
     state.nomination_kind = of(record.data, "kind", "victims") if held else ""
 

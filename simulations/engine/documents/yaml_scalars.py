@@ -1,7 +1,8 @@
 """Values of plain YAML scalars, as kubectl reads them.
 
 Like the YAML library under kubectl: YAML 1.1 booleans, octal and hexadecimal integers, no sexagesimals, and times stay
-text. Numbers that no finite float holds stay text too, so that a quantity such as `1e400` is refused where it is used.
+text. A lone `y` or `n` is text, as most programs that write YAML mean it. Numbers that no finite float holds stay text
+too, so that a quantity such as `1e400` is refused where it is used.
 """
 
 import math
@@ -9,9 +10,9 @@ import re
 from typing import Any
 
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
-for _word in ("y", "yes", "true", "on"):
+for _word in ("yes", "true", "on"):
     _WORDS.update(dict.fromkeys((_word, _word.capitalize(), _word.upper()), True))
-for _word in ("n", "no", "false", "off"):
+for _word in ("no", "false", "off"):
     _WORDS.update(dict.fromkeys((_word, _word.capitalize(), _word.upper()), False))
 
 _NUMBER_STARTS = frozenset("0123456789+-.")
