@@ -12,7 +12,7 @@ from typing import Any
 from simulations.engine.api.decode import decode_object
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.node import Node
-from simulations.engine.api.pod import Condition, Pod
+from simulations.engine.api.pod import Pod
 from simulations.engine.api.priority import admit_priority
 from simulations.engine.api.workloads import (
     Namespace,
@@ -28,7 +28,7 @@ from simulations.engine.scheduler.algorithm import ScheduleResult, schedule_pod
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.config import HandleFactory, parse_config
 from simulations.engine.scheduler.framework.plugin import Handle
-from simulations.engine.scheduler.preemption.evaluator import PREEMPTION_BY_SCHEDULER, PreemptionOutcome, evaluate
+from simulations.engine.scheduler.preemption.evaluator import PreemptionOutcome, evaluate
 
 Document = dict[str, Any]
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
