@@ -5,12 +5,13 @@ A pod has at most one open span of each of: a queue of the scheduler, a nominati
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from simulations.analysis.span_pen import PodTrack, SpanPen
 from simulations.analysis.span_types import GhostEnd, LinkKind, Span, SpanKind
 from simulations.analysis.words import duration, moment, object_name, of
-from simulations.engine.kernel.clock import SECOND, SimTime
+from simulations.engine.kernel.clock import SECOND
 from simulations.engine.kernel.trace import Record
 
 VICTIM = "victim"
@@ -29,29 +30,6 @@ _ENDED_PHASES = ("Succeeded", "Failed")
 
 
 @dataclass(slots=True)
-class _Pod:
-    """What the fold knows of one pod, by uid."""
-
-    key: str
-    uid: str
-    priority: int = 0
-    node: str = ""
-    waiting: Span | None = None
-    ghost: Span | None = None
-    binding: Span | None = None
-    life: Span | None = None
-    stopping: Span | None = None
-    attempt: Span | None = None
-    arrows: Span | None = None
-    victim_spans: list[Span] = field(default_factory=list)
-    preemptor: "_Pod | None" = None
-    disruption: str = ""
-    replaces: Span | None = None
-    stop_announced: bool = False
-    gone: bool = False
-
-
-@dataclass(slots=True)
 class _Node:
     span: Span
     state: tuple[str, str]
@@ -61,14 +39,12 @@ class SpanFold:
     """Feed it the records of a run in order; it says which spans each of them opened or changed."""
 
     def __init__(self) -> None:
-        self._next_id = 1
-        self._changed: dict[int, Span] = {}
-        self._pods: dict[str, _Pod] = {}
-        self._by_name: dict[str, _Pod] = {}
+        self._pen = SpanPen()
+        self._pods: dict[str, PodTrack] = {}
+        self._by_name: dict[str, PodTrack] = {}
         self._nodes: dict[str, _Node] = {}
-        self._ghosts: dict[str, dict[str, _Pod]] = {}
+        self._ghosts: dict[str, dict[str, PodTrack]] = {}
         self._removals: dict[int, Span] = {}
-        self._record = Record(0, 0, "", "")
         self._handlers: dict[str, Callable[[Record], None]] = {
             "enqueue": self._enqueue,
             "attempt": self._attempt,
@@ -88,73 +64,24 @@ class SpanFold:
         handler = self._handlers.get(record.verb)
         if handler is None:
             return []
-        self._record = record
-        self._changed = {}
+        self._pen.begin(record)
         handler(record)
-        return list(self._changed.values())
-
-    # Opening and closing
-
-    def _open(self, kind: SpanKind, pod: _Pod, start: SimTime, node: str = "", reason: str = "", text: str = "") -> Span:
-        span = Span(
-            self._next_id,
-            kind.value,
-            pod.key,
-            pod.uid,
-            node,
-            start,
-            None,
-            self._record.seq,
-            self._record.seq,
-            reason,
-            text,
-            pod.priority,
-            [],
-        )
-        self._next_id += 1
-        self._changed[span.id] = span
-        if pod.replaces is not None and kind is not SpanKind.EVENT:
-            self._link(pod.replaces, LinkKind.REPLACED_BY, span)
-            pod.replaces = None
-        return span
-
-    def _mark(self, kind: SpanKind, pod: _Pod, start: SimTime, node: str = "", reason: str = "", text: str = "") -> Span:
-        span = self._open(kind, pod, start, node, reason, text)
-        span.end = self._record.t
-        return span
-
-    def _touch(self, span: Span) -> None:
-        span.seq = self._record.seq
-        self._changed[span.id] = span
-
-    def _close(self, span: Span | None, end: SimTime, reason: str | None = None) -> None:
-        if span is None or span.end is not None:
-            return
-        span.end = max(end, span.start)
-        if reason is not None:
-            span.reason = reason
-        self._touch(span)
-
-    def _link(self, source: Span, kind: LinkKind, target: Span) -> None:
-        link = (kind.value, target.id)
-        if link not in source.links:
-            source.links.append(link)
-            self._touch(source)
+        return self._pen.changed()
 
     # Pods by record
 
-    def _pod(self, namespace: str, name: str, uid: str) -> _Pod:
+    def _pod(self, namespace: str, name: str, uid: str) -> PodTrack:
         key = object_name(namespace, name)
         found = self._pods.get(uid) if uid else self._by_name.get(key)
         if found is None:
-            found = _Pod(key, uid)
+            found = PodTrack(key, uid)
             self._pods[uid or key] = found
             known = self._by_name.get(key)
             if known is None or known.gone:
                 self._by_name[key] = found
         return found
 
-    def _pod_of(self, record: Record) -> _Pod:
+    def _pod_of(self, record: Record) -> PodTrack:
         return self._pod(record.namespace, record.name, record.uid)
 
     # The scheduler's own records
@@ -165,7 +92,7 @@ class SpanFold:
         if kind is None or pod.gone:
             return  # the scheduler does not know yet that the pod is gone
         event = of(record.data, "event", "")
-        self._close(pod.waiting, record.t)
+        self._pen.close(pod.waiting, record.t)
         until = of(record.data, "until")
         plugin = of(record.data, "plugin", "")
         text = ""
@@ -173,16 +100,16 @@ class SpanFold:
             text = f"waits until {moment(until)}"
         elif plugin:
             text = f"held by {plugin}"
-        pod.waiting = self._open(kind, pod, record.t, reason=event, text=text)
+        pod.waiting = self._pen.open(kind, pod, record.t, reason=event, text=text)
 
     def _attempt(self, record: Record) -> None:
         pod = self._pod_of(record)
         started = of(record.data, "started", record.t)
-        self._close(pod.waiting, started)
+        self._pen.close(pod.waiting, started)
         pod.waiting = None
         node = of(record.data, "node") or ""
         text = record.message or (f"chose {node}" if node else "")
-        pod.attempt = self._mark(SpanKind.ATTEMPT, pod, started, node, record.reason, text)
+        pod.attempt = self._pen.mark(SpanKind.ATTEMPT, pod, started, node, record.reason, text)
 
     def _preempt(self, record: Record) -> None:
         pod = self._pod_of(record)
@@ -194,7 +121,7 @@ class SpanFold:
             if victim.stopping is not None and victim.stopping.end is None:
                 self._announce_victim(victim)
 
-    def _announce_victim(self, victim: _Pod) -> None:
+    def _announce_victim(self, victim: PodTrack) -> None:
         """Say on the victim's termination who caused it, and draw the arrow."""
         span, preemptor = victim.stopping, victim.preemptor
         if span is None or preemptor is None:
@@ -205,11 +132,11 @@ class SpanFold:
             span.reason = VICTIM
             text = f"preempted by {preemptor.key} (priority {preemptor.priority})"
             span.text = f"{text}; {span.text}" if span.text else text
-            self._touch(span)
+            self._pen.touch(span)
         source = preemptor.ghost or preemptor.attempt
         if source is not None:
             preemptor.arrows = source
-            self._link(source, LinkKind.PREEMPTS, span)
+            self._pen.link(source, LinkKind.PREEMPTS, span)
 
     def _nominate(self, record: Record) -> None:
         pod = self._pod_of(record)
@@ -223,53 +150,53 @@ class SpanFold:
         else:
             self._end_ghost(pod, self._cleared_word(pod))
 
-    def _open_ghost(self, pod: _Pod, node: str, why: str) -> None:
+    def _open_ghost(self, pod: PodTrack, node: str, why: str) -> None:
         if pod.ghost is not None:
             if pod.ghost.node == node and pod.ghost.reason == why:
                 return
             self._end_ghost(pod, GhostEnd.REPLACED)
         text = "waits for its victims to leave" if why == "victims" else "binding is under way"
-        ghost = self._open(SpanKind.NOMINATED, pod, self._record.t, node, why, text)
+        ghost = self._pen.open(SpanKind.NOMINATED, pod, self._pen.now, node, why, text)
         pod.ghost = ghost
         self._ghosts.setdefault(node, {})[pod.uid or pod.key] = pod
         if pod.arrows is not None:
             # The synchronous executor deletes before it nominates; the arrows start at the ghost all the same.
             pod.arrows.links = [link for link in pod.arrows.links if link[0] != LinkKind.PREEMPTS]
-            self._touch(pod.arrows)
+            self._pen.touch(pod.arrows)
             pod.arrows = None
         for span in pod.victim_spans:
-            self._link(ghost, LinkKind.PREEMPTS, span)
+            self._pen.link(ghost, LinkKind.PREEMPTS, span)
 
-    def _end_ghost(self, pod: _Pod, end: GhostEnd) -> None:
+    def _end_ghost(self, pod: PodTrack, end: GhostEnd) -> None:
         ghost = pod.ghost
         if ghost is None:
             return
-        self._close(ghost, self._record.t, end.value)
+        self._pen.close(ghost, self._pen.now, end.value)
         self._ghosts.get(ghost.node, {}).pop(pod.uid or pod.key, None)
         pod.ghost = None
         pod.arrows = None
         pod.victim_spans = []
 
-    def _bound_word(self, pod: _Pod, node: str) -> GhostEnd:
+    def _bound_word(self, pod: PodTrack, node: str) -> GhostEnd:
         here = pod.ghost is not None and (not node or pod.ghost.node == node)
         return GhostEnd.BOUND_HERE if here else GhostEnd.BOUND_ELSEWHERE
 
-    def _cleared_word(self, pod: _Pod) -> GhostEnd:
+    def _cleared_word(self, pod: PodTrack) -> GhostEnd:
         gone = pod.ghost is not None and self._nodes and pod.ghost.node not in self._nodes
         return GhostEnd.NODE_GONE if gone else GhostEnd.CLEARED
 
     def _assume(self, record: Record) -> None:
         pod = self._pod_of(record)
-        self._close(pod.waiting, record.t)
+        self._pen.close(pod.waiting, record.t)
         pod.waiting = None
-        self._close(pod.binding, record.t)
-        pod.binding = self._open(SpanKind.BINDING, pod, record.t, of(record.data, "node") or "", "assumed")
+        self._pen.close(pod.binding, record.t)
+        pod.binding = self._pen.open(SpanKind.BINDING, pod, record.t, of(record.data, "node") or "", "assumed")
 
     def _forget(self, record: Record) -> None:
         pod = self._pod_of(record)
         if pod.binding is not None:
             pod.binding.text = record.message
-        self._close(pod.binding, record.t, "forgotten")
+        self._pen.close(pod.binding, record.t, "forgotten")
         pod.binding = None
 
     # API calls
@@ -291,12 +218,12 @@ class SpanFold:
         elif kind == "events" and of(of(record.data, "regarding"), "kind") == "Pod":
             pod = self._regarding(record)
         else:
-            pod = _Pod("", record.uid)
+            pod = PodTrack("", record.uid)
         node = pod.node or (record.name if kind == "nodes" else "")
         text = f"{record.actor}: {record.verb} {record.resource} answered {record.code}"
         if record.message:
             text += f": {record.message}"
-        self._mark(SpanKind.REFUSED, pod, record.t, node, record.reason or str(record.code), text)
+        self._pen.mark(SpanKind.REFUSED, pod, record.t, node, record.reason or str(record.code), text)
 
     def _pod_call(self, record: Record) -> None:
         pod = self._pod_of(record)
@@ -306,9 +233,9 @@ class SpanFold:
             pod.replaces = self._removals.get(record.cause)
         elif record.resource == "pods/binding":
             pod.node = of(record.data, "node") or after.get("node", "")
-            self._close(pod.binding, record.t, "bound")
+            self._pen.close(pod.binding, record.t, "bound")
             pod.binding = None
-            self._close(pod.waiting, record.t)
+            self._pen.close(pod.waiting, record.t)
             pod.waiting = None
             self._end_ghost(pod, self._bound_word(pod, pod.node))
             after = after or {"phase": "Pending", "node": pod.node}
@@ -318,38 +245,38 @@ class SpanFold:
             if span is not None:
                 self._removals[record.seq] = span
 
-    def _follow(self, pod: _Pod, after: dict[str, Any]) -> None:
+    def _follow(self, pod: PodTrack, after: dict[str, Any]) -> None:
         """Bring the spans of a pod's life in line with its stored state."""
         if not after:
             return
-        t = self._record.t
+        t = self._pen.now
         pod.node = after.get("node") or pod.node
         for type_, status, *reason in after.get("conditions", ()):
             if type_ == "DisruptionTarget" and status == "True":
                 pod.disruption = reason[0] if reason else ""
         phase = after.get("phase", "")
         if phase in _ENDED_PHASES:
-            self._close(pod.life, t, phase)
+            self._pen.close(pod.life, t, phase)
         if after.get("deletion") is not None:
             self._stop(pod, after)
         elif pod.node and phase == "Pending" and pod.life is None:
-            pod.life = self._open(SpanKind.STARTING, pod, t, pod.node)
+            pod.life = self._pen.open(SpanKind.STARTING, pod, t, pod.node)
         elif phase == "Running" and (pod.life is None or pod.life.kind != SpanKind.RUNNING):
-            self._close(pod.life, t, "started")
-            pod.life = self._open(SpanKind.RUNNING, pod, t, pod.node)
+            self._pen.close(pod.life, t, "started")
+            pod.life = self._pen.open(SpanKind.RUNNING, pod, t, pod.node)
 
-    def _stop(self, pod: _Pod, after: dict[str, Any]) -> None:
+    def _stop(self, pod: PodTrack, after: dict[str, Any]) -> None:
         if pod.stopping is not None:
             return
-        t = self._record.t
-        self._close(pod.life, t, "terminating")
+        t = self._pen.now
+        self._pen.close(pod.life, t, "terminating")
         grace = after.get("grace")
         text = f"grace {duration(grace * SECOND)}" if isinstance(grace, int) else ""
-        pod.stopping = self._open(SpanKind.TERMINATING, pod, t, pod.node, pod.disruption or DELETED, text)
+        pod.stopping = self._pen.open(SpanKind.TERMINATING, pod, t, pod.node, pod.disruption or DELETED, text)
         if pod.preemptor is not None:
             self._announce_victim(pod)
 
-    def _regarding(self, record: Record) -> _Pod:
+    def _regarding(self, record: Record) -> PodTrack:
         about = of(record.data, "regarding") or {}
         return self._pod(about.get("namespace", ""), about.get("name", ""), about.get("uid", ""))
 
@@ -359,9 +286,9 @@ class SpanFold:
         note = of(record.data, "note") or ""
         if about.get("kind") == "Pod":
             pod = self._regarding(record)
-            self._mark(SpanKind.EVENT, pod, record.t, pod.node, reason, note)
+            self._pen.mark(SpanKind.EVENT, pod, record.t, pod.node, reason, note)
         elif about.get("kind") == "Node":
-            self._mark(SpanKind.EVENT, _Pod("", about.get("uid", "")), record.t, about.get("name", ""), reason, note)
+            self._pen.mark(SpanKind.EVENT, PodTrack("", about.get("uid", "")), record.t, about.get("name", ""), reason, note)
 
     # Nodes
 
@@ -374,9 +301,9 @@ class SpanFold:
         if known is not None:
             if not after or known.state == state:
                 return
-            self._close(known.span, record.t)
-        pod = _Pod("", record.uid or (known.span.uid if known is not None else ""))
-        span = self._open(SpanKind.NODE, pod, record.t, record.name, *state)
+            self._pen.close(known.span, record.t)
+        pod = PodTrack("", record.uid or (known.span.uid if known is not None else ""))
+        span = self._pen.open(SpanKind.NODE, pod, record.t, record.name, *state)
         self._nodes[record.name] = _Node(span, state)
 
     def _gone(self, record: Record) -> None:
@@ -384,7 +311,7 @@ class SpanFold:
         if kind == "nodes":
             node = self._nodes.pop(record.name, None)
             if node is not None:
-                self._close(node.span, record.t)
+                self._pen.close(node.span, record.t)
             for pod in list(self._ghosts.get(record.name, {}).values()):
                 self._end_ghost(pod, GhostEnd.NODE_GONE)
         elif kind == "pods":
@@ -393,10 +320,10 @@ class SpanFold:
     def _pod_gone(self, record: Record) -> None:
         pod = self._pod_of(record)
         last = pod.stopping or pod.life or pod.waiting
-        self._close(pod.waiting, record.t, DELETED)
+        self._pen.close(pod.waiting, record.t, DELETED)
         self._end_ghost(pod, GhostEnd.DELETED)
-        self._close(pod.life, record.t, DELETED)
-        self._close(pod.stopping, record.t)
+        self._pen.close(pod.life, record.t, DELETED)
+        self._pen.close(pod.stopping, record.t)
         if last is not None:
             self._removals[record.seq] = last
         pod.waiting = pod.life = pod.stopping = None
