@@ -84,20 +84,33 @@ class MemoryTrace:
 class RunFacts:
     """What holds for the whole run: its first record, and the names of the node rows.
 
-    `begin` is the data of the `begin` record. `nodes` maps a node's row number, which is never reused, to its name.
+    `begin` is the data of the `begin` record. `nodes` maps a node's row number, which is never reused, to its name; `born`
+    and `gone` to the records of its creation and of its leaving. `wants` says which records matter here.
     """
 
     begin: Mapping[str, Any] = field(default_factory=dict)
     nodes: dict[int, str] = field(default_factory=dict)
+    born: dict[int, int] = field(default_factory=dict)
+    gone: dict[int, int] = field(default_factory=dict)
+    _rows: dict[str, int] = field(default_factory=dict)
+
+    @staticmethod
+    def wants(record: Record) -> bool:
+        """Whether `feed` does anything with the record."""
+        return record.verb == "begin" or (record.resource == "nodes" and record.verb in ("create", "gone"))
 
     def feed(self, record: Record) -> None:
-        """Take in a record; only `begin` and the creations of nodes matter."""
+        """Take in a record; only `begin` and the coming and going of nodes matter."""
         if record.verb == "begin":
             self.begin = record.data or {}
         elif record.verb == "create" and record.resource == "nodes" and record.code < 400:
             row = of(record.data, "row")
             if row is not None:
                 self.nodes[row] = record.name
+                self.born[row] = record.seq
+                self._rows[record.name] = row
+        elif record.verb == "gone" and record.resource == "nodes" and record.name in self._rows:
+            self.gone[self._rows.pop(record.name)] = record.seq
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> "RunFacts":
@@ -110,6 +123,10 @@ class RunFacts:
     def node_name(self, row: int) -> str:
         """The name of the node of a row."""
         return self.nodes.get(row, f"row {row}")
+
+    def rows_at(self, seq: int) -> list[int]:
+        """The rows of the nodes that were there at a record, in order."""
+        return [row for row in sorted(self.nodes) if self.born[row] <= seq and self.gone.get(row, seq) >= seq]
 
     def filters(self, profile: str) -> tuple[str, ...]:
         """The Filter plugins of a profile in the order in which they run."""

@@ -1,4 +1,4 @@
-"""The answer to "why?": one pod, all that the trace says about it. Parts as in docs/samples.md and on the page."""
+"""The answer to "why?": one pod, and all that the trace says about it."""
 
 from simulations.analysis.why.explain import MOST_ROWS, explain
 from simulations.analysis.why.types import Outcome, Why

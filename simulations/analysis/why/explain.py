@@ -29,7 +29,7 @@ def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None
     rows = tuple(_attempt_row(record, trace, number) for number, record in enumerate(attempts, start=1))
     last = attempts[-1] if attempts else None
     data = (last.data if last is not None else None) or {}
-    filters = tables.filter_table(data, facts, limit) if last is not None else None
+    filters = tables.filter_table(data, facts, last.seq, limit) if last is not None else None
     preemption = preemption_of(last, trace, facts) if last is not None else None
     victim = victimhood_of(records, trace, until)
     return Why(

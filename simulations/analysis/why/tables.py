@@ -24,19 +24,20 @@ _NOT_RUN = Cell(Outcome.NOT_RUN)
 _SKIPPED = Cell(Outcome.SKIPPED)
 
 
-def filter_table(data: Mapping[str, Any], facts: RunFacts, limit: int) -> FilterTable:
-    """Filter of an attempt, with at most `limit` rows: rejected nodes first, each kind of rejection shown at least once."""
+def filter_table(data: Mapping[str, Any], facts: RunFacts, seq: int, limit: int) -> FilterTable:
+    """Filter of the attempt `seq`, with at most `limit` rows: each kind of rejection at least once, then feasible nodes."""
     verdicts: Sequence[Any] = data.get("verdicts") or ()
     skipped = tuple(data.get("skipped") or ())
     plugins = _plugins(facts.filters(data.get("profile", "")), verdicts)
     groups = tuple(_group(verdict, facts) for verdict in verdicts)
     rejected: dict[int, Sequence[Any]] = {row: verdict for verdict in verdicts for row in rows_of(verdict[3])}
     unseen = sorted(rows_of(data.get("notRun") or ()))
+    unseen_set = frozenset(unseen)
     total = data.get("nodes", 0)
-    passed = _passed_rows(facts, rejected, unseen, total)
+    passed = [row for row in facts.rows_at(seq) if row not in rejected and row not in unseen_set]
     order = _first_of_each(verdicts) + passed + sorted(rejected) + unseen
     shown = sorted(list(dict.fromkeys(order))[:limit])
-    rows = tuple(_row(row, rejected.get(row), row in set(unseen), plugins, skipped, facts) for row in shown)
+    rows = tuple(_row(row, rejected.get(row), row in unseen_set, plugins, skipped, facts) for row in shown)
     return FilterTable(
         plugins, rows, groups, skipped, total, data.get("evaluated", 0), data.get("feasible", 0), len(unseen),
         max(0, total - len(rows)),
@@ -60,16 +61,6 @@ def _group(verdict: Sequence[Any], facts: RunFacts) -> RejectedGroup:
 
 def _first_of_each(verdicts: Sequence[Any]) -> list[int]:
     return [runs[0][0] for _, _, _, runs in verdicts if runs]
-
-
-def _passed_rows(facts: RunFacts, rejected: Mapping[int, Any], unseen: Sequence[int], total: int) -> list[int]:
-    """Rows with no verdict that were looked at. Rows of nodes that have left since are among the known ones, so the number
-    of nodes of the attempt bounds them."""
-    left = total - len(rejected) - len(unseen)
-    if left <= 0:
-        return []
-    skip = set(unseen)
-    return [row for row in sorted(facts.nodes) if row not in rejected and row not in skip][:left]
 
 
 def _row(

@@ -151,6 +151,16 @@ class TestFilters:
         ]
         assert table.not_evaluated == 2
 
+    def test_nodes_that_had_left_or_came_later_are_not_in_the_table(self):
+        story = Story()
+        story.node(0, "old", 0)
+        story.node(0, "node-1", 1)
+        story.add(5, "kube-apiserver", "gone", resource="nodes", name="old", uid="uid-old")
+        woken = story.enqueue(10, "web-1", cause=story.create(10, "web-1"))
+        story.attempt(12, "web-1", woken, nodes=1, evaluated=1, feasible=1, node="node-1", reason="Scheduled")
+        story.node(20, "new", 2)
+        assert [row.node for row in why(story, "web-1").filters.rows] == ["node-1"]
+
     def test_a_plugin_that_no_profile_lists_gets_a_column_of_its_own(self):
         story, _ = tried(nodes=1, verdicts=[["MyPlugin", "Unschedulable", ["no"], [[0, 1]]]])
         assert why(story, "web-1").filters.plugins[-1] == "MyPlugin"
