@@ -167,21 +167,26 @@ def _keep(document: Document, reading: _Reading) -> None:
         if not spec.get("nodeName") and status.get("phase", "Pending") == "Pending":
             reading.receipt.pending += 1
     for time in _times(value):
-        reading.newest = max(reading.newest, time)
+        if isinstance(time, str) and time > reading.newest and _moment(time) is not None:
+            reading.newest = time
 
 
-def _times(value: Mapping[str, Any]) -> Iterator[str]:
-    """Times at which the object changed; all of one form in a dump, so that they compare as text."""
+def _times(value: Mapping[str, Any]) -> Iterator[object]:
+    """Times at which the object changed, as they are written; all of one form in a dump, so that they compare as text."""
     metadata, status = value["metadata"], value.get("status") or {}
-    yield metadata.get("creationTimestamp") or ""
+    yield metadata.get("creationTimestamp")
     if isinstance(status, Mapping):
-        yield status.get("startTime") or ""
+        yield status.get("startTime")
         for condition in status.get("conditions") or ():
-            yield condition.get("lastTransitionTime") or ""
+            yield condition.get("lastTransitionTime")
 
 
 def _moment(text: str) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _trimmed(value: dict[str, Any]) -> dict[str, Any]:
