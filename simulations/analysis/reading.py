@@ -14,14 +14,13 @@ DEFAULT_FILTERS = (
     "NodeAffinity",
     "NodePorts",
     "NodeResourcesFit",
-    "VolumeRestrictions",
-    "NodeVolumeLimits",
-    "VolumeBinding",
-    "VolumeZone",
     "PodTopologySpread",
     "InterPodAffinity",
 )
-"""Filter plugins of the default profile in the order in which they run. Source: pkg/scheduler/apis/config/v1, v1.36"""
+"""The modelled Filter plugins of the default profile, in the order in which they run.
+
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, v1.36
+"""
 
 
 class TraceReader(Protocol):

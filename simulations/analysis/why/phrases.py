@@ -14,6 +14,11 @@ _PHRASES: tuple[tuple[re.Pattern[str], Callable[[_Match], str]], ...] = tuple(
         (r"node\(s\) had untolerated taint(?:\(s\)| (\{.*\}))?", lambda m: f"have the taint {m[1]}" if m[1] else "are tainted"),
         (r"node\(s\) were unschedulable", lambda _: "are cordoned"),
         (r"node\(s\) didn't match Pod's node affinity/selector", lambda _: "do not match its node selector or affinity"),
+        (r"node\(s\) didn't match scheduler-enforced node affinity", lambda _: "are kept from it by the profile's added affinity"),
+        (
+            r"node\(s\) didn't satisfy plugin(?:\(s\))? \[?(.+?)\]?( simultaneously)?$",
+            lambda m: f"are ruled out beforehand by {m[1]}",
+        ),
         (r"node\(s\) didn't match the requested node name", lambda _: "are not the node that it names"),
         (r"node\(s\) didn't have free ports", lambda _: "have its host port taken"),
         (r"node\(s\) didn't match pod topology spread constraints \(missing", lambda _: "lack the label that its spread needs"),
@@ -46,7 +51,10 @@ _CHANGES: tuple[tuple[re.Pattern[str], Callable[[_Match], str]], ...] = tuple(
         (r"Too many pods", lambda _: "raise the pod capacity of the nodes, or add a node"),
         (r"untolerated taint(?:\(s\)| (\{.*\}))?", lambda m: f"let it tolerate the taint {m[1] or ''}".rstrip()),
         (r"were unschedulable", lambda _: "uncordon them"),
-        (r"node affinity/selector", lambda _: "loosen its node selector or affinity, or label the nodes"),
+        (
+            r"node affinity/selector|satisfy plugin.*NodeAffinity",
+            lambda _: "loosen its node selector or affinity, or label the nodes",
+        ),
         (r"requested node name", lambda _: "remove spec.nodeName"),
         (r"free ports", lambda _: "drop its host port"),
         (r"missing required label", lambda _: "label the nodes with the topology key"),

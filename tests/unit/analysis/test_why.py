@@ -3,8 +3,9 @@
 import pytest
 from analysis_story import LACKS_CPU, VERDICTS, Story, preemption_story
 
-from simulations.analysis.reading import MemoryTrace, RunFacts, subject_of
+from simulations.analysis.reading import DEFAULT_FILTERS, MemoryTrace, RunFacts, subject_of
 from simulations.analysis.why import explain
+from simulations.engine.scheduler.registry import REGISTRY
 
 
 def why(story, pod, at=None, limit=200):
@@ -83,6 +84,9 @@ class TestFirstSentence:
             ("node(s) were unschedulable", "1 of 1 node is cordoned"),
             ("node(s) didn't match Pod's node affinity/selector", "1 of 1 node does not match its node selector or affinity"),
             ("node(s) didn't match pod anti-affinity rules", "1 of 1 node holds pods that it must stay away from"),
+            ("node(s) had untolerated taint(s)", "1 of 1 node is tainted"),
+            ("node(s) didn't match pod topology spread constraints", "1 of 1 node would break its topology spread"),
+            ("node(s) didn't satisfy plugin(s) [NodeAffinity]", "1 of 1 node is ruled out beforehand by NodeAffinity"),
             ("something new", "1 of 1 node says “something new”"),
         ],
     )
@@ -150,6 +154,10 @@ class TestFilters:
             ("node-4", "not run"),
         ]
         assert table.not_evaluated == 2
+
+    def test_the_columns_are_the_modelled_filter_plugins_in_their_order(self):
+        modelled = tuple(name for name, entry in REGISTRY.items() if "filter" in entry.points and entry.modelled)
+        assert modelled == DEFAULT_FILTERS
 
     def test_nodes_that_had_left_or_came_later_are_not_in_the_table(self):
         story = Story()
