@@ -26,7 +26,7 @@ from simulations.engine.api.workloads import (
 from simulations.engine.kernel.clock import MINUTE, SECOND
 from simulations.engine.scheduler.algorithm import ScheduleResult, schedule_pod
 from simulations.engine.scheduler.cache.cache import SchedulerCache
-from simulations.engine.scheduler.config import HandleFactory, parse_config
+from simulations.engine.scheduler.config import parse_config
 from simulations.engine.scheduler.framework.plugin import Handle
 from simulations.engine.scheduler.preemption.evaluator import PreemptionOutcome, evaluate
 
@@ -43,9 +43,7 @@ class DecisionReplay:
         self.recorded = recorded
         self.cache = SchedulerCache()
         self.classes: dict[str, PriorityClass] = {}
-        config = parse_config(recorded.get("schedulerConfig"))
-        self.percentage = config.percentage_of_nodes_to_score
-        self.frameworks = config.frameworks(HandleFactory(Handle(self.cache)))
+        self.frameworks = parse_config(recorded.get("schedulerConfig")).frameworks(Handle(self.cache))
         self.start = 0
         self.next_uid = 0
         self._load()
@@ -106,7 +104,7 @@ class DecisionReplay:
 
     def _attempt(self, pod: Pod, recorded: Document) -> Document:
         framework = self.frameworks[pod.spec.scheduler_name]
-        result = schedule_pod(framework, pod, self.start, self.percentage)
+        result = schedule_pod(framework, pod, self.start)
         self.start = result.next_start
         outcome = None
         if not result.node:

@@ -3,14 +3,13 @@
 Source: pkg/scheduler/schedule_one.go, schedulePod, findNodesThatFitPod, v1.36
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from simulations.engine.api.pod import Pod
 from simulations.engine.scheduler.cache.cache import SchedulerCache
-from simulations.engine.scheduler.cache.columns import Bools, Ints
+from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis, NodeStatuses
 from simulations.engine.scheduler.framework.framework import Framework, ScoreTable
@@ -20,6 +19,8 @@ from simulations.engine.scheduler.host_selection import select_host
 
 MIN_FEASIBLE_NODES = 100
 MIN_FEASIBLE_PERCENTAGE = 5
+FEW_NODES = 16
+"""Up to this many Nodes, where PreFilter named them, are filtered one by one."""
 
 
 @dataclass(slots=True)
@@ -57,7 +58,7 @@ def nodes_to_find(nodes: int, percentage: int = 0) -> int:
     return max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
 
 
-def schedule_pod(framework: Framework, pod: Pod, start: int, percentage: int = 0) -> ScheduleResult:
+def schedule_pod(framework: Framework, pod: Pod, start: int) -> ScheduleResult:
     """Decide for one Pod; `start` is where in the order of Nodes the search begins."""
     cache = framework.cache
     order = cache.order()
@@ -69,12 +70,9 @@ def schedule_pod(framework: Framework, pod: Pod, start: int, percentage: int = 0
         diagnosis.error = "no nodes available to schedule pods"
         return result
     search = Search(framework, pod, state, diagnosis)
-    allowed = search.pre_filter()
-    if allowed is None:
+    if not search.pre_filter() or search.nominated_node_fits(result):
         return result
-    if search.nominated_node_fits(result, allowed):
-        return result
-    search.all_nodes(result, allowed, percentage)
+    search.all_nodes(result)
     if len(result.feasible):
         _choose(framework, pod, result)
     return result
@@ -98,115 +96,135 @@ class Search:
         self.pod = pod
         self.state = state
         self.diagnosis = diagnosis
+        self.narrowed: Bools | None = None
+        """The rows that PreFilter left, where it narrowed them."""
+        self._absent: Status | None = None
+        self._tried_first: tuple[int, Status] | None = None
 
-    def pre_filter(self) -> Bools | None:
-        """Run PreFilter; return the rows that may fit, or None where it ended the cycle."""
+    def pre_filter(self) -> bool:
+        """Run PreFilter; False where it ended the cycle: then every Node has its status."""
         outcome = self.framework.run_pre_filter(self.state, self.pod, self.diagnosis)
+        self.diagnosis.pre_filters = outcome.ran
         if outcome.status is not None:
             if not outcome.status.rejected:
-                self.diagnosis.error = outcome.status.message
+                self.diagnosis.error = f'running PreFilter plugin "{outcome.status.plugin}": {outcome.status.message}'
             self.diagnosis.pre_filter_message = outcome.status.message
-            code = self.diagnosis.statuses.code_of(outcome.status)
-            self.diagnosis.statuses.codes[self.cache.order()] = code
-            return None
-        allowed = self.cache.columns.valid.copy()
+            self.diagnosis.statuses.codes[self.cache.order()] = self.diagnosis.statuses.code_of(outcome.status)
+            return False
         if outcome.nodes is not None:
-            allowed[:] = False
-            allowed[[self.cache.infos[n].row for n in sorted(outcome.nodes) if n in self.cache.infos]] = True
+            self.narrowed = np.zeros(len(self.cache.columns.valid), dtype=np.bool_)
+            self.narrowed[[self.cache.infos[n].row for n in sorted(outcome.nodes) if n in self.cache.infos]] = True
             names = " ".join(outcome.narrowed_by)
-            status = unresolvable(outcome.narrowed_by[0], f"node(s) didn't satisfy plugin(s) [{names}]")
-            absent = self.cache.columns.valid & ~allowed
-            if absent.any():
-                self.diagnosis.statuses.codes[absent] = self.diagnosis.statuses.code_of(status)
-        return allowed
+            self._absent = unresolvable(outcome.narrowed_by[0], f"node(s) didn't satisfy plugin(s) [{names}]")
+        return True
 
-    def nominated_node_fits(self, result: ScheduleResult, allowed: Bools) -> bool:
+    def nominated_node_fits(self, result: ScheduleResult) -> bool:
         """Try the Node of `status.nominatedNodeName` alone; when it fits, it is chosen without scoring."""
         info = self.cache.infos.get(self.pod.nominated_node_name) if self.pod.nominated_node_name else None
-        if info is None or not allowed[info.row]:
+        if info is None:
             return False
         status = self.filter_with_nominated(info)
         if status is not None:
-            self.diagnosis.statuses.set(info.row, status)
+            self._tried_first = (info.row, status)
             self.diagnosis.reject(status.plugin)
             return False
         result.node, result.nominated_first = info.name, True
         result.feasible = result.looked_at = np.array([info.row], dtype=np.int64)
         return True
 
-    def all_nodes(self, result: ScheduleResult, allowed: Bools, percentage: int) -> None:
+    def all_nodes(self, result: ScheduleResult) -> None:
         """Filter from the start index on until enough Nodes fit."""
         order = self.cache.order()
         start = result.next_start % len(order)
-        visit = np.concatenate((order[start:], order[:start]))
-        visit = visit[allowed[visit]]
-        passed = self._filter(allowed)
-        fits = passed[visit]
-        limit = nodes_to_find(len(visit), percentage)
-        found = np.cumsum(fits)
-        looked_at = len(visit)
-        if len(visit) and found[-1] > limit:
-            looked_at = int(np.searchsorted(found, limit + 1))
+        visit = np.concatenate((order[start:], order[:start])) if start else order
+        if self.narrowed is not None:
+            visit = visit[self.narrowed[visit]]
+        fits = self._filter(visit)
+        limit = nodes_to_find(len(visit), self.framework.percentage_of_nodes_to_score)
+        found = np.flatnonzero(fits)
+        looked_at = int(found[limit]) if len(found) > limit else len(visit)
         result.looked_at = visit[:looked_at]
-        result.feasible = result.looked_at[fits[:looked_at]]
-        self._forget_unseen(visit[looked_at:])
-        failed = int(np.count_nonzero(self.diagnosis.statuses.codes[order]))
+        result.feasible = visit[found[:limit]]
+        statuses = self.diagnosis.statuses
+        statuses.codes[visit[looked_at:]] = 0
+        if self._tried_first is not None:
+            row, status = self._tried_first
+            statuses.set(row, statuses.get(row) or status)
+        failed = int(np.count_nonzero(statuses.codes))
         result.next_start = (result.next_start + len(result.feasible) + failed) % len(order)
-        for status, _rows in self.diagnosis.statuses.by_status():
-            self.diagnosis.reject(status.plugin)
+        if self._absent is not None:
+            absent = order[statuses.codes[order] == 0]
+            statuses.codes[absent[~np.isin(absent, visit)]] = statuses.code_of(self._absent)
+        for plugin in statuses.plugins() if failed else ():
+            self.diagnosis.reject(plugin)
 
-    def _forget_unseen(self, rows: Ints) -> None:
-        self.diagnosis.statuses.codes[rows] = 0
+    def _filter(self, visit: Ints) -> Bools:
+        """Which of these rows, in this order, pass; the statuses of the others go into the diagnosis."""
+        if self.narrowed is not None and len(visit) <= FEW_NODES:
+            return self._filter_each(visit)
+        allowed = self.cache.columns.valid if self.narrowed is None else self.narrowed
+        return self._filter_rows(allowed)[visit]
 
-    def _filter(self, allowed: Bools) -> Bools:
+    def _filter_each(self, visit: Ints) -> Bools:
+        names, infos = self.cache.columns.names, self.cache.infos
+        passed = np.zeros(len(visit), dtype=np.bool_)
+        for i, row in enumerate(visit.tolist()):
+            status = self.filter_with_nominated(infos[names[row]])
+            self.diagnosis.statuses.set(row, status)
+            passed[i] = status is None
+        return passed
+
+    def _filter_rows(self, allowed: Bools) -> Bools:
         """Both passes: with the nominated Pods that count, and without them."""
-        columns = self.cache.columns
         nominated = self._nominated_rows(allowed)
         if not nominated:
-            return self.framework.filter_columns(self.state, self.pod, columns, allowed, self.diagnosis)
+            return self._filter_columns(self.cache.columns, allowed)
+        if self._only_resources_matter():
+            return self._filter_with_resources(allowed, nominated)
         plain = allowed.copy()
-        rows = [row for row, _pods in nominated]
-        if self._only_resources_matter(nominated):
-            passed = self.framework.filter_columns(self.state, self.pod, columns, allowed, self.diagnosis)
-            first = allowed.copy()
-            first[:] = False
-            first[rows] = True
-            with_nominated = columns.with_pods((row, p.spec) for row, pods in nominated for p in pods)
-            earlier = self.diagnosis.statuses.codes[rows].copy()
-            self.diagnosis.statuses.codes[rows] = 0
-            fits_first = self.framework.filter_columns(self.state, self.pod, with_nominated, first, self.diagnosis)
-            kept = np.where(fits_first[rows], earlier, self.diagnosis.statuses.codes[rows])
-            self.diagnosis.statuses.codes[rows] = kept
-            passed[rows] &= fits_first[rows]
-            return passed
-        plain[rows] = False
-        passed = self.framework.filter_columns(self.state, self.pod, columns, plain, self.diagnosis)
-        for row in rows:
-            status = self.filter_with_nominated(self.cache.infos[columns.names[row]])
+        plain[list(nominated)] = False
+        passed = self._filter_columns(self.cache.columns, plain)
+        for row in nominated:
+            status = self.filter_with_nominated(self.cache.infos[self.cache.columns.names[row]])
             self.diagnosis.statuses.set(row, status)
             passed[row] = status is None
         return passed
 
-    def _nominated_rows(self, allowed: Bools) -> list[tuple[int, list[Pod]]]:
-        found = []
+    def _filter_columns(self, columns: Columns, rows: Bools) -> Bools:
+        return self.framework.filter_columns(self.state, self.pod, columns, rows, self.diagnosis)
+
+    def _filter_with_resources(self, allowed: Bools, nominated: dict[int, list[Pod]]) -> Bools:
+        """Where nominated Pods only take resources, a view of the columns with them answers for the first pass."""
+        statuses = self.diagnosis.statuses
+        passed = self._filter_columns(self.cache.columns, allowed)
+        rows = np.array(list(nominated), dtype=np.int64)
+        alone = statuses.codes[rows]
+        statuses.codes[rows] = 0
+        first = np.zeros(len(allowed), dtype=np.bool_)
+        first[rows] = True
+        with_them = self.cache.columns.with_pods((row, p.spec) for row, pods in nominated.items() for p in pods)
+        fits = self._filter_columns(with_them, first)[rows]
+        statuses.codes[rows] = np.where(fits, alone, statuses.codes[rows])
+        passed[rows] &= fits
+        return passed
+
+    def _nominated_rows(self, allowed: Bools) -> dict[int, list[Pod]]:
+        found = {}
         for name in self.cache.nominator.nodes():
             info = self.cache.infos.get(name)
             if info is not None and allowed[info.row]:
                 pods = self._nominated_that_count(name)
                 if pods:
-                    found.append((info.row, pods))
+                    found[info.row] = pods
         return found
 
     def _nominated_that_count(self, node_name: str) -> list[Pod]:
         nominated = self.cache.nominator.pods_on(node_name)
-        return [p for p in nominated if p.priority >= self.pod.priority and p.uid != self.pod.uid]
+        return [p for p in nominated if p.priority >= self.pod.priority and p.uid != self.pod.uid] if nominated else []
 
-    def _only_resources_matter(self, nominated: Iterable[tuple[int, list[Pod]]]) -> bool:
+    def _only_resources_matter(self) -> bool:
         """Whether nominated Pods can change nothing but resources, so that columns answer for them."""
-        active = self.framework.active_filters(self.state)
-        if any(p.DEPENDS_ON_PODS and p.NAME != "NodeResourcesFit" for p in active):
-            return False
-        return not any(p.spec.pod_anti_affinity is not None for _row, pods in nominated for p in pods)
+        return not any(p.DEPENDS_ON_PODS and p.NAME != "NodeResourcesFit" for p in self.framework.active_filters(self.state))
 
     def filter_with_nominated(self, info: NodeInfo) -> Status | None:
         """Filter one Node in two passes: with the nominated Pods of equal or higher priority, then without them."""

@@ -1,6 +1,6 @@
 """KubeSchedulerConfiguration: from the manifest to one `Framework` per profile.
 
-Source: pkg/scheduler/apis/config/{types.go,v1/default_plugins.go,validation/validation.go}, v1.36
+Source: pkg/scheduler/apis/config/{types.go,validation/validation.go}, v1.36
 """
 
 from collections.abc import Mapping
@@ -10,75 +10,68 @@ from typing import Any, Final
 from simulations.engine.kernel.errors import ScenarioError
 from simulations.engine.scheduler.framework.framework import Framework
 from simulations.engine.scheduler.framework.plugin import Handle
+from simulations.engine.scheduler.profiles import PluginsByPoint, known_plugin, plugins_by_point
 from simulations.engine.scheduler.registry import REGISTRY
 
 Document = Mapping[str, Any]
-POINTS: Final = (
-    "preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit", "preBind", "bind",
-    "postBind", "multiPoint",
-)  # fmt: skip
+API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
+KIND: Final = "KubeSchedulerConfiguration"
+_IGNORED: Final = ("parallelism", "leaderElection", "enableProfiling", "enableContentionProfiling", "delayCacheUntilActive")
+"""Fields that change how fast or how safely a real process runs, not what it decides."""
 _FIELDS: Final = (
-    "apiVersion", "kind", "parallelism", "percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds", "profiles",
-    "clientConnection", "leaderElection", "enableProfiling", "enableContentionProfiling", "delayCacheUntilActive", "extenders",
+    "apiVersion", "kind", "percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds", "profiles",
+    "clientConnection", "extenders", *_IGNORED,
 )  # fmt: skip
+_PROFILE_FIELDS: Final = ("schedulerName", "plugins", "pluginConfig", "percentageOfNodesToScore")
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileConfig:
-    """One profile: its scheduler name, the plugins it runs in order with their Score weights, and their arguments."""
+    """One profile: its scheduler name, the plugins of each extension point, their arguments, the share of Nodes to score."""
 
     scheduler_name: str = "default-scheduler"
-    plugins: tuple[tuple[str, int], ...] = ()
+    points: PluginsByPoint = field(default_factory=lambda: plugins_by_point(None, "plugins"))
     args: dict[str, dict[str, Any]] = field(default_factory=dict)
+    percentage_of_nodes_to_score: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The plugins' names."""
-        return tuple(name for name, _weight in self.plugins)
+        """The names of all plugins that run at some point, in the default order."""
+        used = {name for plugins in self.points.values() for name, _weight in plugins}
+        return tuple(name for name in REGISTRY if name in used)
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerConfig:
-    """A scheduler process: its profiles, backoff in seconds, the share of Nodes to score, client limits (None: off)."""
+    """A scheduler process: its profiles, backoff in seconds, client limits (None: off)."""
 
     profiles: tuple[ProfileConfig, ...]
-    percentage_of_nodes_to_score: int = 0
     initial_backoff_seconds: int = 1
     max_backoff_seconds: int = 10
     qps: float | None = None
     burst: int | None = None
 
-    def frameworks(self, handle_for: "HandleFactory") -> dict[str, Framework]:
-        """Build the framework of each profile, by scheduler name.
+    def frameworks(self, handle: Handle) -> dict[str, Framework]:
+        """Build the framework of each profile, by scheduler name; all share what the handle gives.
 
         Raises:
-            ScenarioError: E0403, E0404 with the profile's path.
+            ScenarioError: E0403, E0404 with the argument's path.
         """
-        return {p.scheduler_name: _build(p, i, handle_for(p)) for i, p in enumerate(self.profiles)}
+        return {p.scheduler_name: _build(p, f"profiles[{i}]", handle) for i, p in enumerate(self.profiles)}
 
 
-class HandleFactory:
-    """Gives each profile its handle; all share the cache and the gates."""
-
-    def __init__(self, handle: Handle) -> None:
-        self.handle = handle
-
-    def __call__(self, _profile: ProfileConfig) -> Handle:
-        return Handle(self.handle.cache, self.handle.feature_gates, preempting=self.handle.preempting)
-
-
-DEFAULT_PROFILE: Final = ProfileConfig(plugins=tuple((name, entry.weight) for name, entry in REGISTRY.items()))
-DEFAULT_CONFIG: Final = SchedulerConfig((DEFAULT_PROFILE,))
-
-
-def _build(profile: ProfileConfig, index: int, handle: Handle) -> Framework:
-    plugins = []
-    for name, weight in profile.plugins:
+def _build(profile: ProfileConfig, path: str, handle: Handle) -> Framework:
+    plugins = {}
+    for name in profile.names:
         try:
-            plugins.append((REGISTRY[name].make(profile.args.get(name, {}), handle), weight))
+            plugins[name] = REGISTRY[name].make(profile.args.get(name, {}), handle)
         except ScenarioError as error:
-            raise error.located(prefix=f"profiles[{index}].pluginConfig[{name}].args") from None
-    return Framework(profile.scheduler_name, plugins, handle)
+            raise error.located(prefix=f"{path}.pluginConfig[{name}].args") from None
+    points = {point: [(plugins[name], weight) for name, weight in listed] for point, listed in profile.points.items()}
+    return Framework(profile.scheduler_name, points, handle, profile.percentage_of_nodes_to_score)
+
+
+DEFAULT_CONFIG: Final = SchedulerConfig((ProfileConfig(),))
 
 
 def parse_config(document: Document | None) -> SchedulerConfig:
@@ -89,86 +82,84 @@ def parse_config(document: Document | None) -> SchedulerConfig:
     """
     if not document:
         return DEFAULT_CONFIG
-    for name in document:
-        if name not in _FIELDS:
-            raise ScenarioError("E0401", f"unknown field {name!r}", str(name))
-    if document.get("extenders"):
-        raise ScenarioError("E0401", "extenders are not modelled", "extenders")
+    _check_fields(document)
+    percentage = _bounded(document, "percentageOfNodesToScore", 0, 0, 100)
     profiles = document.get("profiles") or [{}]
     if not isinstance(profiles, list):
         raise ScenarioError("E0401", "expected a list", "profiles")
-    parsed = tuple(_profile(p, f"profiles[{i}]") for i, p in enumerate(profiles))
-    names = [p.scheduler_name for p in parsed]
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise ScenarioError("E0401", f'Duplicate value: "{name}"', f"profiles[{i}].schedulerName")
+    parsed = tuple(_profile(p, f"profiles[{i}]", percentage) for i, p in enumerate(profiles))
+    _check_profiles(parsed)
+    initial = _bounded(document, "podInitialBackoffSeconds", 1, 1, 2**31)
     connection = document.get("clientConnection") or {}
-    return SchedulerConfig(
-        parsed,
-        _bounded(document, "percentageOfNodesToScore", 0, 100),
-        _bounded(document, "podInitialBackoffSeconds", 1, 2**31),
-        _bounded(document, "podMaxBackoffSeconds", 10, 2**31),
-        connection.get("qps"),
-        connection.get("burst"),
-    )
+    if not isinstance(connection, Mapping):
+        raise ScenarioError("E0401", "expected a mapping with qps and burst", "clientConnection")
+    return SchedulerConfig(parsed, initial, _maximum_backoff(document, initial), connection.get("qps"), connection.get("burst"))
 
 
-def _bounded(document: Document, name: str, default: int, high: int) -> int:
-    value = document.get(name, default)
+def _check_fields(document: Document) -> None:
+    for name in document:
+        if name not in _FIELDS:
+            raise ScenarioError("E0401", f"unknown field {name!r}", str(name))
+    for name, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if document.get(name, wanted) != wanted:
+            raise ScenarioError("E0401", f"a scheduler configuration has {name} {wanted}, not {document[name]!r}", name)
+    if document.get("extenders"):
+        raise ScenarioError("E0401", "extenders are not modelled", "extenders")
+
+
+def _maximum_backoff(document: Document, initial: int) -> int:
+    """0 switches backoff off; upstream allows it although it is below the initial one."""
+    maximum = _bounded(document, "podMaxBackoffSeconds", 10, 0, 2**31)
+    if 0 < maximum < initial:
+        text = f"Invalid value: {maximum}: must be greater than or equal to PodInitialBackoffSeconds"
+        raise ScenarioError("E0404", text, "podMaxBackoffSeconds")
+    return maximum
+
+
+def _bounded(document: Document, name: str, default: int, low: int, high: int) -> int:
+    value = document.get(name)
     if value is None:
         return default
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= high:
-        raise ScenarioError("E0404", f"Invalid value: {value!r}: must be an integer from 0 to {high}", name)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ScenarioError("E0404", f"Invalid value: {value!r}: must be an integer from {low} to {high}", name)
     return value
 
 
-def _profile(document: object, path: str) -> ProfileConfig:
+def _check_profiles(profiles: tuple[ProfileConfig, ...]) -> None:
+    for i, profile in enumerate(profiles):
+        if any(profile.scheduler_name == other.scheduler_name for other in profiles[:i]):
+            raise ScenarioError("E0401", f'Duplicate value: "{profile.scheduler_name}"', f"profiles[{i}].schedulerName")
+        for point in ("queueSort", "bind"):
+            if not profile.points[point]:
+                path = f"profiles[{i}].plugins.{point}"
+                raise ScenarioError("E0401", f"Required value: at least one plugin must be enabled at {point}", path)
+
+
+def _profile(document: object, path: str, percentage: int) -> ProfileConfig:
     if not isinstance(document, Mapping):
-        raise ScenarioError("E0401", "a profile is a mapping", path)
+        raise ScenarioError("E0401", "a profile is a mapping with schedulerName, plugins, pluginConfig", path)
     for name in document:
-        if name not in ("schedulerName", "plugins", "pluginConfig", "percentageOfNodesToScore"):
+        if name not in _PROFILE_FIELDS:
             raise ScenarioError("E0401", f"unknown field {name!r}", f"{path}.{name}")
-    plugins = document.get("plugins") or {}
-    if not isinstance(plugins, Mapping):
-        raise ScenarioError("E0401", "expected a mapping from extension point to plugins", f"{path}.plugins")
-    order = {name: entry.weight for name, entry in REGISTRY.items()}
-    for point, lists in plugins.items():
-        if point not in POINTS:
-            raise ScenarioError("E0401", f"unknown extension point; known are {', '.join(POINTS)}", f"{path}.plugins.{point}")
-        order = _applied(order, lists or {}, f"{path}.plugins.{point}", whole=point != "score")
-    return ProfileConfig(str(document.get("schedulerName") or "default-scheduler"), tuple(order.items()), _args(document, path))
-
-
-def _applied(order: dict[str, int], lists: Document, path: str, *, whole: bool) -> dict[str, int]:
-    """Take out what is disabled, then put in what is enabled; at Score a disabled plugin keeps its other points (weight -1)."""
-    changed = dict(order)
-    for i, item in enumerate(lists.get("disabled") or []):
-        name = item.get("name")
-        for victim in list(changed) if name == "*" else [_known(name, f"{path}.disabled[{i}].name")]:
-            if whole:
-                changed.pop(victim, None)
-            elif victim in changed and REGISTRY[victim].weight:
-                changed[victim] = -1
-    for i, item in enumerate(lists.get("enabled") or []):
-        name = _known(item.get("name"), f"{path}.enabled[{i}].name")
-        weight = item.get("weight") or REGISTRY[name].weight
-        if isinstance(weight, bool) or not isinstance(weight, int) or weight < 0:
-            raise ScenarioError("E0404", f"Invalid value: {weight!r}: must be a positive integer", f"{path}.enabled[{i}].weight")
-        changed[name] = weight
-    return changed
-
-
-def _known(name: object, path: str) -> str:
-    if not isinstance(name, str) or name not in REGISTRY:
-        raise ScenarioError("E0402", f"unknown plugin {name!r}; known are {', '.join(REGISTRY)}", path)
-    return name
+    try:
+        own = _bounded(document, "percentageOfNodesToScore", percentage, 0, 100)
+    except ScenarioError as error:
+        raise error.located(prefix=path) from None
+    points = plugins_by_point(document.get("plugins"), f"{path}.plugins")
+    return ProfileConfig(str(document.get("schedulerName") or "default-scheduler"), points, _args(document, path), own)
 
 
 def _args(document: Document, path: str) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
-    for i, item in enumerate(document.get("pluginConfig") or []):
-        name = _known(item.get("name"), f"{path}.pluginConfig[{i}].name")
+    items = document.get("pluginConfig") or []
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+        raise ScenarioError("E0401", "expected a list of {name, args}", f"{path}.pluginConfig")
+    for i, item in enumerate(items):
+        name = known_plugin(item.get("name"), f"{path}.pluginConfig[{i}].name")
         if name in found:
             raise ScenarioError("E0401", f'Duplicate value: "{name}"', f"{path}.pluginConfig[{i}].name")
-        found[name] = dict(item.get("args") or {})
+        args = item.get("args") or {}
+        if not isinstance(args, Mapping):
+            raise ScenarioError("E0401", "expected a mapping", f"{path}.pluginConfig[{i}].args")
+        found[name] = dict(args)
     return found

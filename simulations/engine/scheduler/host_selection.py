@@ -1,7 +1,7 @@
 """Picks the Node among the scored ones, ties included, as the real scheduler's heap does.
 
-Without extenders every Node has the same random part (0), so the shape of Go's heap decides ties: after heapify the root is the best
-score that comes first when the implicit binary tree is walked node, left, right.
+Without extenders every Node has the same random part (0), so the shape of Go's heap decides ties: after heapify the root is the
+best score that comes first when the implicit binary tree is walked node, left, right.
 
 Source: pkg/scheduler/schedule_one.go, selectHost and nodeScoreHeap; container/heap of Go
 """

@@ -48,7 +48,7 @@ def resources(items: object, path: str) -> tuple[tuple[str, int], ...]:
         return (("cpu", 1), ("memory", 1))
     if not isinstance(items, list):
         raise ScenarioError("E0404", "expected a list of resources", path)
-    found = []
+    found: list[tuple[str, int]] = []
     for i, item in enumerate(items):
         if not isinstance(item, dict) or not isinstance(item.get("name"), str) or not item["name"]:
             raise ScenarioError("E0404", "a resource has a name and a weight", f"{path}[{i}]")

@@ -28,9 +28,10 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A plugin: how to make it from its parsed arguments, its default Score weight, whether it is modelled."""
+    """A plugin: how to make it from its arguments, the points it extends, its default Score weight, whether it is modelled."""
 
     make: Callable[[Document, Handle], Plugin]
+    points: tuple[str, ...]
     weight: int = 0
     modelled: bool = True
 
@@ -60,26 +61,34 @@ def _plain(cls: Callable[[], Plugin]) -> Callable[[Document, Handle], Plugin]:
     return lambda _args, _handle: cls()
 
 
+_FILTER = ("preFilter", "filter")
+_FILTER_AND_SCORE = ("preFilter", "filter", "preScore", "score")
+
 REGISTRY: Final[dict[str, Entry]] = {
-    "SchedulingGates": Entry(_plain(SchedulingGates)),
-    "PrioritySort": Entry(_plain(marker.PrioritySort)),
-    "NodeUnschedulable": Entry(_plain(NodeUnschedulable)),
-    "NodeName": Entry(_plain(NodeName)),
-    "TaintToleration": Entry(_plain(TaintToleration), weight=3),
-    "NodeAffinity": Entry(lambda a, _h: NodeAffinity(NodeAffinityArgs(plugin_args.added_affinity(a))), weight=2),
-    "NodePorts": Entry(lambda _a, handle: NodePorts(handle)),
-    "NodeResourcesFit": Entry(_fit, weight=1),
-    "VolumeRestrictions": Entry(_plain(marker.VolumeRestrictions), modelled=False),
-    "NodeVolumeLimits": Entry(_plain(marker.NodeVolumeLimits), modelled=False),
-    "VolumeBinding": Entry(_plain(marker.VolumeBinding), modelled=False),
-    "VolumeZone": Entry(_plain(marker.VolumeZone), modelled=False),
-    "PodTopologySpread": Entry(_spread, weight=2),
-    "InterPodAffinity": Entry(_inter_pod, weight=2),
-    "DynamicResources": Entry(_plain(marker.DynamicResources), weight=2, modelled=False),
-    "DefaultPreemption": Entry(_preemption),
-    "NodeResourcesBalancedAllocation": Entry(_balanced, weight=1),
-    "ImageLocality": Entry(lambda _a, handle: ImageLocality(handle), weight=1),
-    "DefaultBinder": Entry(_plain(marker.DefaultBinder)),
-    "NodeDeclaredFeatures": Entry(_plain(marker.NodeDeclaredFeatures), modelled=False),
+    "SchedulingGates": Entry(_plain(SchedulingGates), ("preEnqueue",)),
+    "PrioritySort": Entry(_plain(marker.PrioritySort), ("queueSort",)),
+    "NodeUnschedulable": Entry(_plain(NodeUnschedulable), ("filter",)),
+    "NodeName": Entry(_plain(NodeName), ("filter",)),
+    "TaintToleration": Entry(_plain(TaintToleration), ("filter", "preScore", "score"), weight=3),
+    "NodeAffinity": Entry(lambda a, _h: NodeAffinity(NodeAffinityArgs(plugin_args.added_affinity(a))), _FILTER_AND_SCORE, weight=2),
+    "NodePorts": Entry(lambda _a, handle: NodePorts(handle), _FILTER),
+    "NodeResourcesFit": Entry(_fit, _FILTER_AND_SCORE, weight=1),
+    "VolumeRestrictions": Entry(_plain(marker.VolumeRestrictions), _FILTER, modelled=False),
+    "NodeVolumeLimits": Entry(_plain(marker.NodeVolumeLimits), _FILTER, modelled=False),
+    "VolumeBinding": Entry(_plain(marker.VolumeBinding), (*_FILTER_AND_SCORE, "reserve", "preBind"), modelled=False),
+    "VolumeZone": Entry(_plain(marker.VolumeZone), _FILTER, modelled=False),
+    "PodTopologySpread": Entry(_spread, _FILTER_AND_SCORE, weight=2),
+    "InterPodAffinity": Entry(_inter_pod, _FILTER_AND_SCORE, weight=2),
+    "DynamicResources": Entry(
+        _plain(marker.DynamicResources),
+        ("preEnqueue", *_FILTER, "postFilter", "score", "reserve", "preBind"),
+        weight=2,
+        modelled=False,
+    ),
+    "DefaultPreemption": Entry(_preemption, ("preEnqueue", "postFilter")),
+    "NodeResourcesBalancedAllocation": Entry(_balanced, ("preScore", "score"), weight=1),
+    "ImageLocality": Entry(lambda _a, handle: ImageLocality(handle), ("score",), weight=1),
+    "DefaultBinder": Entry(_plain(marker.DefaultBinder), ("bind",)),
+    "NodeDeclaredFeatures": Entry(_plain(marker.NodeDeclaredFeatures), _FILTER, modelled=False),
 }
 """In the order in which they run at every extension point."""

@@ -118,7 +118,7 @@ class Columns:
         row = self.rows
         self.rows += 1
         if row >= len(self.valid):
-            self._grow(max(16, 2 * row))
+            self._grow(row + max(16, row // 8))
         self._nodes.append(None)
         self.names.append(node.name)
         self.valid[row] = True

@@ -34,7 +34,8 @@ def counted_requests(spec: PodSpec) -> tuple[tuple[str, int], ...]:
         base = [(r, spec.requests[r]) for r in BASE_RESOURCES if r in spec.requests]
         scalars = [(r, amount) for r, amount in sorted(spec.requests.items()) if is_scalar(r)]
         known = spec.cache["counted_requests"] = tuple(base + scalars)
-    return known  # type: ignore[no-any-return]  # the cache holds any plugin's values
+    counted: tuple[tuple[str, int], ...] = known
+    return counted
 
 
 class NodeInfo:

@@ -55,10 +55,26 @@ class NodeStatuses:
         code = int(self.codes[row])
         return self.statuses[code - 1] if code else None
 
+    def take_over(self, rows: NDArray[np.bool_], codes: NDArray[np.int16], statuses: list[Status]) -> None:
+        """Give the rows of the mask the statuses of a FilterColumn's codes."""
+        found = np.flatnonzero(rows)
+        if not len(found):
+            return
+        wanted = codes[found]
+        ours = np.zeros(len(statuses) + 1, dtype=np.int32)
+        for code in np.flatnonzero(np.bincount(wanted, minlength=len(ours))).tolist():
+            ours[code] = self.code_of(statuses[code - 1])
+        self.codes[found] = ours[wanted]
+
     def rows_with(self, *codes: Code) -> Ints:
         """The rows whose status has one of these codes, ascending."""
         wanted = [i + 1 for i, s in enumerate(self.statuses) if s.code in codes]
         return np.flatnonzero(np.isin(self.codes, wanted)) if wanted else np.zeros(0, dtype=np.int64)
+
+    def plugins(self) -> list[str]:
+        """The plugins that rejected a Node, in order of first use."""
+        used = np.bincount(self.codes, minlength=len(self.statuses) + 1)
+        return list(dict.fromkeys(s.plugin for i, s in enumerate(self.statuses) if used[i + 1]))
 
     def by_status(self) -> list[tuple[Status, Ints]]:
         """Each status with its rows, in order of first use; unused ones left out."""
@@ -73,6 +89,8 @@ class Diagnosis:
     statuses: NodeStatuses
     nodes: int = 0
     rejecting: list[str] = field(default_factory=list)
+    pre_filters: list[str] = field(default_factory=list)
+    """The plugins whose PreFilter was called."""
     pre_filter_message: str = ""
     post_filter_message: str = ""
     error: str = ""

@@ -3,7 +3,8 @@
 Source: pkg/scheduler/framework/runtime/framework.go, v1.36
 """
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +15,7 @@ from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis
 from simulations.engine.scheduler.framework.events import EventRegistration
+from simulations.engine.scheduler.framework.lasting import LastingScores, LastingVerdicts
 from simulations.engine.scheduler.framework.plugin import CycleState, Handle, Plugin, takes_part
 from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
 
@@ -44,32 +46,49 @@ class PreFiltered:
     status: Status | None = None
     nodes: frozenset[str] | None = None
     narrowed_by: list[str] = field(default_factory=list)
+    ran: list[str] = field(default_factory=list)
+    """The plugins whose PreFilter was called."""
+
+
+Points = Mapping[str, Sequence[tuple[Plugin, int]]]
+"""Per extension point the plugins in the order in which they run, with their Score weights."""
 
 
 class Framework:
-    """The plugins of a profile in their order, with weights for Score."""
+    """The plugins of a profile at their extension points, with weights for Score and the share of Nodes to score."""
 
-    def __init__(self, profile: str, plugins: Sequence[tuple[Plugin, int]], handle: Handle) -> None:
+    def __init__(self, profile: str, points: Points, handle: Handle, percentage_of_nodes_to_score: int = 0) -> None:
         self.profile = profile
         self.handle = handle
-        self.plugins = [plugin for plugin, _weight in plugins]
-        self._pre_enqueue = self._at("pre_enqueue")
-        self._pre_filter = self._at("pre_filter")
-        self._filter = self._at("filter")
-        self._score = [(plugin, max(weight, 1)) for plugin, weight in plugins if takes_part(plugin, "score") and weight >= 0]
-        handle.framework = self
-
-    def _at(self, point: str) -> list[Plugin]:
-        return [plugin for plugin in self.plugins if takes_part(plugin, point)]
+        self.percentage_of_nodes_to_score = percentage_of_nodes_to_score
+        self.points = {point: tuple(plugin.NAME for plugin, _weight in plugins) for point, plugins in points.items()}
+        self._plugins = {plugin.NAME: plugin for plugins in points.values() for plugin, _weight in plugins}
+        self._pre_enqueue = _taking_part(points, "preEnqueue", "pre_enqueue")
+        self._pre_filter = _taking_part(points, "preFilter", "pre_filter")
+        self._filter = _taking_part(points, "filter", "filter")
+        self._pre_score = frozenset(self.points.get("preScore", ()))
+        self._score = [(plugin, weight) for plugin, weight in points.get("score", ()) if takes_part(plugin, "score")]
+        leading = itertools.takewhile(lambda p: not p.DEPENDS_ON_PODS and takes_part(p, "filter_columns"), self._filter)
+        self._lasting = LastingVerdicts(list(leading))
+        self._lasting_scores = {p.NAME: LastingScores(p) for p, _weight in self._score if not p.SCORE_DEPENDS_ON_PODS}
 
     @property
     def cache(self) -> SchedulerCache:
         """The scheduler's cache."""
         return self.handle.cache
 
+    @property
+    def plugins(self) -> list[Plugin]:
+        """All plugins of the profile."""
+        return list(self._plugins.values())
+
     def plugin(self, name: str) -> Plugin | None:
         """The plugin of this name, if the profile has it."""
-        return next((p for p in self.plugins if name == p.NAME), None)
+        return self._plugins.get(name)
+
+    def runs(self, name: str, point: str) -> bool:
+        """Whether the plugin of this name runs at the extension point."""
+        return name in self.points.get(point, ())
 
     def registrations(self) -> dict[str, Sequence[EventRegistration]]:
         """The events each plugin asks for, by plugin name, in plugin order."""
@@ -84,70 +103,76 @@ class Framework:
         return None
 
     def run_pre_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PreFiltered:
-        """Run PreFilter; an Unschedulable lets the others run, UnschedulableAndUnresolvable stops at once."""
+        """Run PreFilter; after an Unschedulable the others still run, anything worse stops at once."""
         outcome = PreFiltered()
         for plugin in self._pre_filter:
+            outcome.ran.append(plugin.NAME)
             result = plugin.pre_filter(state, pod)
             if result is None:
                 continue
             if result.status is not None and result.status.code is Code.SKIP:
                 state.skip_filter.append(plugin.NAME)
-                continue
-            if result.status is not None:
-                diagnosis.reject(plugin.NAME)
-                outcome.status = outcome.status or Status(result.status.code, result.status.reasons, plugin.NAME)
+            elif result.status is not None:
+                if result.status.rejected:
+                    diagnosis.reject(plugin.NAME)
+                outcome.status = Status(result.status.code, result.status.reasons, plugin.NAME)
                 if result.status.code is not Code.UNSCHEDULABLE:
                     return outcome
-            if result.nodes is not None and outcome.status is None:
-                self._narrow(outcome, plugin.NAME, result.nodes, diagnosis)
-                if outcome.status is not None:
-                    return outcome
+            elif result.nodes is not None and self._narrow(outcome, plugin.NAME, result.nodes, diagnosis):
+                return outcome
         return outcome
 
     @staticmethod
-    def _narrow(outcome: PreFiltered, plugin: str, nodes: tuple[str, ...], diagnosis: Diagnosis) -> None:
+    def _narrow(outcome: PreFiltered, plugin: str, nodes: tuple[str, ...], diagnosis: Diagnosis) -> bool:
+        """Keep only these Nodes; True when none is left."""
         diagnosis.reject(plugin)
-        outcome.narrowed_by.append(plugin)
+        outcome.narrowed_by = sorted({*outcome.narrowed_by, plugin})
         names = frozenset(nodes)
         outcome.nodes = names if outcome.nodes is None else outcome.nodes & names
-        if not outcome.nodes:
-            names_text = " ".join(outcome.narrowed_by)
-            reason = f"node(s) didn't satisfy plugin {names_text}"
-            if len(outcome.narrowed_by) > 1:
-                reason = f"node(s) didn't satisfy plugin(s) [{names_text}] simultaneously"
-            outcome.status = unresolvable(plugin, reason)
+        if outcome.nodes:
+            return False
+        who = f"plugin {plugin}"
+        if len(outcome.narrowed_by) > 1:
+            who = f"plugin(s) [{' '.join(outcome.narrowed_by)}] simultaneously"
+        outcome.status = unresolvable(plugin, f"node(s) didn't satisfy {who}")
+        return True
 
     def active_filters(self, state: CycleState) -> list[Plugin]:
         """The Filter plugins that PreFilter did not skip."""
-        skipped = state.skip_filter
-        return [p for p in self._filter if p.NAME not in skipped] if skipped else self._filter
+        if state.filters is None:
+            state.filters = [p for p in self._filter if p.NAME not in state.skip_filter]
+        return state.filters
 
     def filter_node(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None:
         """Filter one Node: the first plugin that rejects it decides."""
         for plugin in self.active_filters(state):
             status = plugin.filter(state, pod, info)
             if status is not None:
-                return Status(status.code, status.reasons, plugin.NAME)
+                return status if status.plugin else Status(status.code, status.reasons, plugin.NAME)
         return None
 
     def filter_columns(self, state: CycleState, pod: Pod, columns: Columns, candidates: Bools, diagnosis: Diagnosis) -> Bools:
         """Filter all candidate rows at once; return which passed, and write the others' statuses into the diagnosis."""
-        remaining = candidates.copy()
-        statuses = diagnosis.statuses
+        remaining = self._filter_lasting(state, pod, columns, candidates, diagnosis)
         for plugin in self.active_filters(state):
-            if takes_part(plugin, "filter_columns"):
-                column = plugin.filter_columns(state, pod, columns)
-                if column is None:
-                    continue
-                rejected = remaining & (column.codes != 0)
-                if not rejected.any():
-                    continue
-                used = np.array([0] + [statuses.code_of(Status(s.code, s.reasons, plugin.NAME)) for s in column.statuses])
-                statuses.codes[rejected] = used[column.codes[rejected]]
-                remaining &= ~rejected
-            else:
+            if plugin.NAME in self._lasting.names:
+                continue
+            if not takes_part(plugin, "filter_columns"):
                 self._filter_rows(plugin, state, pod, remaining, diagnosis)
+                continue
+            column = plugin.filter_columns(state, pod, columns)
+            if column is not None:
+                rejected = remaining & (column.codes != 0)
+                diagnosis.statuses.take_over(rejected, column.codes, column.statuses)
+                remaining &= ~rejected
         return remaining
+
+    def _filter_lasting(self, state: CycleState, pod: Pod, columns: Columns, candidates: Bools, diagnosis: Diagnosis) -> Bools:
+        verdicts = self._lasting.of(state, pod, columns)
+        if verdicts.all_pass:
+            return candidates.copy()
+        diagnosis.statuses.take_over(candidates & ~verdicts.passed, verdicts.codes, verdicts.statuses)
+        return candidates & verdicts.passed
 
     def _filter_rows(self, plugin: Plugin, state: CycleState, pod: Pod, remaining: Bools, diagnosis: Diagnosis) -> None:
         infos, names = self.cache.infos, self.cache.columns.names
@@ -171,22 +196,29 @@ class Framework:
 
     def run_scores(self, state: CycleState, pod: Pod, rows: Ints) -> ScoreTable:
         """PreScore, Score, NormalizeScore and weights for the feasible rows."""
-        columns = self.cache.columns
         total = np.zeros(len(rows), dtype=np.int64)
         given: list[PluginScores] = []
         for plugin, weight in self._score:
-            status = plugin.pre_score(state, pod, rows)
+            status = plugin.pre_score(state, pod, rows) if plugin.NAME in self._pre_score else None
             if status is not None and status.code is Code.SKIP:
                 state.skip_score.append(plugin.NAME)
                 continue
-            raw = self._raw_scores(plugin, state, pod, columns, rows)
+            raw = self._raw_scores(plugin, state, pod, rows)
             normalized = plugin.normalize(state, raw)
             total += normalized * weight
             given.append(PluginScores(plugin.NAME, weight, raw, normalized))
         return ScoreTable(rows, given, total)
 
-    def _raw_scores(self, plugin: Plugin, state: CycleState, pod: Pod, columns: Columns, rows: Ints) -> Ints:
+    def _raw_scores(self, plugin: Plugin, state: CycleState, pod: Pod, rows: Ints) -> Ints:
+        columns = self.cache.columns
+        lasting = self._lasting_scores.get(plugin.NAME)
+        if lasting is not None:
+            return lasting.of(state, pod, columns, rows)
         if takes_part(plugin, "score_columns"):
             return plugin.score_columns(state, pod, columns, rows)
         infos, names = self.cache.infos, columns.names
         return np.array([plugin.score(state, pod, infos[names[row]]) for row in rows], dtype=np.int64)
+
+
+def _taking_part(points: Points, point: str, method: str) -> list[Plugin]:
+    return [plugin for plugin, _weight in points.get(point, ()) if takes_part(plugin, method)]

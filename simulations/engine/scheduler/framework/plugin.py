@@ -7,9 +7,9 @@ the `CycleState`, never on itself.
 Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.36
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,26 +21,24 @@ from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.events import EventRegistration
 from simulations.engine.scheduler.framework.status import Status
 
-if TYPE_CHECKING:
-    from simulations.engine.scheduler.framework.framework import Framework
-
 MAX_NODE_SCORE = 100
 
 
 class CycleState:
     """What plugins remember between the points of one cycle, by plugin name; and which plugins skip Filter or Score."""
 
-    __slots__ = ("data", "skip_filter", "skip_score")
+    __slots__ = ("data", "filters", "skip_filter", "skip_score")
 
     def __init__(self) -> None:
         self.data: dict[str, Any] = {}
+        self.filters: list[Plugin] | None = None
         self.skip_filter: list[str] = []
         self.skip_score: list[str] = []
 
 
 @dataclass(frozen=True, slots=True)
 class PreFilterResult:
-    """What PreFilter answers: a status (SKIP: the plugin's Filter is not run) and, when it knows them, the only Nodes that can fit."""
+    """What PreFilter answers: a status (SKIP: its Filter is not run) and, when it knows them, the only Nodes that can fit."""
 
     status: Status | None = None
     nodes: tuple[str, ...] | None = None
@@ -64,7 +62,9 @@ class Plugin:
 
     NAME: ClassVar[str]
     DEPENDS_ON_PODS: ClassVar[bool] = True
-    """Whether Filter's answer may change when a Pod comes to or leaves the Node."""
+    """Whether Filter's answer may change when Pods come or go; if not, it is remembered per Pod spec until a Node changes."""
+    SCORE_DEPENDS_ON_PODS: ClassVar[bool] = True
+    """The same for the raw score."""
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """May the Pod enter activeQ? A status keeps it gated. Called whenever it would enter."""
@@ -116,10 +116,9 @@ def takes_part(plugin: Plugin, point: str) -> bool:
 
 @dataclass(slots=True)
 class Handle:
-    """What a plugin may reach: the cache with its listers, and the feature gates. `framework` is set once it is built."""
+    """What a plugin may reach: the cache with its listers, and the feature gates."""
 
     cache: SchedulerCache
     feature_gates: dict[str, bool] = field(default_factory=dict)
-    framework: "Framework | None" = None
-    preempting: Any = None
-    """Set by the preemption executor: answers whether a Pod's preemption is under way (see DefaultPreemption.pre_enqueue)."""
+    preempting: Callable[[Pod], bool] | None = None
+    """Set by the preemption executor: whether a Pod's preemption is under way (see DefaultPreemption.pre_enqueue)."""

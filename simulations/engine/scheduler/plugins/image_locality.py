@@ -19,6 +19,7 @@ class ImageLocality(Plugin):
     """Scores the size of the images on the Node, spread over how many Nodes have them."""
 
     NAME = "ImageLocality"
+    SCORE_DEPENDS_ON_PODS = False
 
     def __init__(self, handle: Handle) -> None:
         self.handle = handle

@@ -1,10 +1,13 @@
-"""Default plugins that take no part in filtering or scoring here, but have a name and a place in every profile.
+"""Default plugins that decide nothing here, but have a name and a place in every profile.
 
-PrioritySort orders activeQ (see `scheduler.queue`), DefaultBinder binds (see `scheduler.binding`). DynamicResources and
-NodeDeclaredFeatures act on Pods with claims or required features, which are not modelled: the run states it.
+PrioritySort orders activeQ (see `scheduler.queue`), DefaultBinder binds (see `scheduler.binding`). The others look at volumes,
+resource claims or declared features, which are not modelled: Pods with them are scheduled as if they had none, and the run states
+it. Like upstream's, they skip Filter for Pods that have none of these.
 """
 
-from simulations.engine.scheduler.framework.plugin import Plugin
+from simulations.engine.api.pod import Pod
+from simulations.engine.scheduler.framework.plugin import CycleState, Plugin, PreFilterResult
+from simulations.engine.scheduler.framework.status import SKIP
 
 
 class PrioritySort(Plugin):
@@ -19,37 +22,45 @@ class DefaultBinder(Plugin):
     NAME = "DefaultBinder"
 
 
-class DynamicResources(Plugin):
+class Unmodelled(Plugin):
+    """A plugin that takes part in PreFilter alone, to skip."""
+
+    def pre_filter(self, state: CycleState, pod: Pod) -> PreFilterResult | None:
+        """Skip Filter."""
+        return PreFilterResult(SKIP)
+
+
+class DynamicResources(Unmodelled):
     """Resource claims are not modelled; its place in failure messages is (`no new claims to deallocate`)."""
 
     NAME = "DynamicResources"
 
 
-class NodeDeclaredFeatures(Plugin):
+class NodeDeclaredFeatures(Unmodelled):
     """Declared features are not modelled."""
 
     NAME = "NodeDeclaredFeatures"
 
 
-class VolumeRestrictions(Plugin):
+class VolumeRestrictions(Unmodelled):
     """Volumes are not modelled."""
 
     NAME = "VolumeRestrictions"
 
 
-class NodeVolumeLimits(Plugin):
+class NodeVolumeLimits(Unmodelled):
     """Volumes are not modelled."""
 
     NAME = "NodeVolumeLimits"
 
 
-class VolumeBinding(Plugin):
+class VolumeBinding(Unmodelled):
     """Volumes are not modelled."""
 
     NAME = "VolumeBinding"
 
 
-class VolumeZone(Plugin):
+class VolumeZone(Unmodelled):
     """Volumes are not modelled."""
 
     NAME = "VolumeZone"

@@ -32,6 +32,7 @@ class NodeAffinity(Plugin):
 
     NAME = "NodeAffinity"
     DEPENDS_ON_PODS = False
+    SCORE_DEPENDS_ON_PODS = False
     _STATUS = unresolvable(NAME, "node(s) didn't match Pod's node affinity/selector")
     _ENFORCED = unresolvable(NAME, "node(s) didn't match scheduler-enforced node affinity")
     _CONFLICT = unresolvable(NAME, "pod affinity terms conflict")

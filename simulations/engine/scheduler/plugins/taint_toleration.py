@@ -23,6 +23,7 @@ class TaintToleration(Plugin):
 
     NAME = "TaintToleration"
     DEPENDS_ON_PODS = False
+    SCORE_DEPENDS_ON_PODS = False
     _STATUS = unresolvable(NAME, "node(s) had untolerated taint(s)")
 
     def events_to_register(self) -> Sequence[EventRegistration]:

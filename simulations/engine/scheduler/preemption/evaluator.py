@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
+import numpy as np
+
 from simulations.engine.api.pod import Pod
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.scheduler.algorithm import ScheduleResult, Search
-from simulations.engine.scheduler.framework.diagnosis import reason_list
+from simulations.engine.scheduler.framework.diagnosis import Runs, reason_list, runs_of
 from simulations.engine.scheduler.framework.framework import Framework
 from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
 from simulations.engine.scheduler.preemption.pick_node import pick
@@ -19,6 +21,8 @@ from simulations.engine.scheduler.preemption.victims import Candidate, select_vi
 
 NOT_HELPFUL: Final = unresolvable("DefaultPreemption", "Preemption is not helpful for scheduling")
 NO_CLAIMS: Final = "no new claims to deallocate"
+DYNAMIC_RESOURCES: Final = "DynamicResources"
+DEFAULT_PREEMPTION: Final = "DefaultPreemption"
 PREEMPTION_BY_SCHEDULER: Final = "PreemptionByScheduler"
 
 
@@ -37,8 +41,29 @@ class PreemptionOutcome:
     candidates: list[Candidate] = field(default_factory=list)
     equals: list[Candidate] = field(default_factory=list)
     statuses: dict[int, Status] = field(default_factory=dict)
+    """By row, why the dry run of a Node found no victims."""
+    error: bool = False
+    """Whether the dry run itself failed."""
     called: bool = True
     """Whether DefaultPreemption ran at all (it counts in preemption_attempts_total)."""
+
+    @property
+    def node(self) -> str:
+        """The Node that the Pod is nominated for; empty without a winner."""
+        return self.winner.node if self.winner is not None else ""
+
+    @property
+    def victims(self) -> tuple[Pod, ...]:
+        """Who has to leave it, most important first."""
+        return self.winner.victims if self.winner is not None else ()
+
+    @property
+    def none(self) -> list[tuple[str, Runs]]:
+        """Per reason the rows, as [first, length], of the Nodes where the dry run found no victims."""
+        found: dict[str, list[int]] = {}
+        for row, status in self.statuses.items():
+            found.setdefault(status.message, []).append(row)
+        return [(reason, runs_of(np.array(sorted(rows), dtype=np.int64))) for reason, rows in sorted(found.items())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +79,42 @@ class CandidateLimits:
 
 
 def evaluate(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTime, rng: Random) -> PreemptionOutcome:
-    """Run PostFilter for a Pod that found no Node."""
-    if result.diagnosis.pre_filter_message and result.diagnosis.statuses.rows_with(Code.UNSCHEDULABLE_AND_UNRESOLVABLE).any():
-        return PreemptionOutcome("unchanged", "not found", called=False)
-    if framework.plugin("DefaultPreemption") is None:
-        return PreemptionOutcome("cleared", NO_CLAIMS, called=False)
+    """Run PostFilter for a Pod that found no Node: its plugins in order, until one succeeds or fails for good.
+
+    `rng` draws the Node where the dry run begins; `now` is the start of Pods that have not started.
+    """
+    reasons: list[str] = []
+    outcome = PreemptionOutcome("unchanged", called=False)
+    for name in framework.points.get("postFilter", ()):
+        if name == DYNAMIC_RESOURCES:
+            if framework.runs(name, "preFilter") and name not in result.diagnosis.pre_filters:
+                return PreemptionOutcome("unchanged", "not found", called=False)
+            reasons.append(NO_CLAIMS)
+        elif name == DEFAULT_PREEMPTION:
+            outcome = _preempt(framework, pod, result, now, rng)
+            if outcome.winner is not None or outcome.error:
+                return outcome
+            reasons.append(outcome.message)
+    outcome.message = ", ".join(reasons)
+    return outcome
+
+
+def _preempt(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTime, rng: Random) -> PreemptionOutcome:
     refusal = _not_eligible(framework, pod, result)
     if refusal:
-        return PreemptionOutcome("unchanged", f"{NO_CLAIMS}, preemption: {refusal}")
+        return PreemptionOutcome("unchanged", f"preemption: {refusal}")
     outcome = PreemptionOutcome("cleared")
     _dry_run(framework, pod, result, now, rng, outcome)
-    if not outcome.candidates:
-        outcome.message = f"{NO_CLAIMS}, preemption: {_why_not(result, outcome)}"
+    if outcome.candidates:
+        outcome.equals, outcome.rule = pick(outcome.candidates, now)
+        outcome.winner, outcome.nomination = outcome.equals[0], "set"
         return outcome
-    outcome.equals, outcome.rule = pick(outcome.candidates, now)
-    outcome.winner = outcome.equals[0]
-    outcome.nomination = "set"
+    errors = sorted({s.message for s in outcome.statuses.values() if s.code is Code.ERROR})
+    outcome.error = bool(errors)
+    if errors:
+        outcome.nomination = "unchanged"
+    text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else _why_not(result, outcome)
+    outcome.message = f"preemption: {text}"
     return outcome
 
 
@@ -103,7 +148,8 @@ def _dry_run(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTim
     offset = rng.randrange(len(rows))
     search = Search(framework, pod, result.state, result.diagnosis)
     names, infos = framework.cache.columns.names, framework.cache.infos
-    unbroken, violating = [], []
+    unbroken: list[Candidate] = []
+    violating: list[Candidate] = []
     for i in range(len(rows)):
         row = rows[(offset + i) % len(rows)]
         found = select_victims(search, infos[names[row]], now)
@@ -113,6 +159,8 @@ def _dry_run(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTim
         (violating if found.violations else unbroken).append(found)
         if unbroken and len(unbroken) + len(violating) >= wanted:
             break
+    unbroken.sort(key=lambda candidate: candidate.row)
+    violating.sort(key=lambda candidate: candidate.row)
     outcome.candidates = unbroken + violating
 
 
@@ -132,14 +180,3 @@ def _why_not(result: ScheduleResult, outcome: PreemptionOutcome) -> str:
     if unhelped:
         reasons[NOT_HELPFUL.reasons[0]] += unhelped
     return f"0/{result.diagnosis.nodes} nodes are available:{reason_list(reasons)}"
-
-
-def reasons_by_rows(outcome: PreemptionOutcome) -> list[tuple[str, list[int]]]:
-    """Per reason the rows of the Nodes where the dry run failed, ascending."""
-    found: dict[str, list[int]] = {}
-    for row, status in outcome.statuses.items():
-        found.setdefault(status.message, []).append(row)
-    return [(reason, sorted(rows)) for reason, rows in sorted(found.items())]
-
-
-__all__ = ["CandidateLimits", "PreemptionOutcome", "evaluate", "reasons_by_rows"]

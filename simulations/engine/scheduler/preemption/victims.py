@@ -33,12 +33,12 @@ class Candidate:
 
 
 def importance(pod: Pod, now: SimTime) -> tuple[int, SimTime]:
-    """Sort key: more important first. Higher priority, then the earlier start; a Pod that has not started counts as starting now."""
+    """Sort key, most important first: higher priority, then the earlier start; a Pod that has not started starts `now`."""
     return -pod.priority, pod.start_time if pod.start_time is not None else now
 
 
 def select_victims(search: Search, info: NodeInfo, now: SimTime) -> Candidate | Status:
-    """Remove every Pod of lower priority, then give back as many as fit, most important first, those with budgets before the others."""
+    """Remove every Pod of lower priority, then give back as many as fit: budget violators first, each group by importance."""
     framework, pod, state = search.framework, search.pod, search.state
     potential = [p for p in info.pods if p.priority < pod.priority]
     if not potential:
@@ -75,7 +75,8 @@ def select_victims(search: Search, info: NodeInfo, now: SimTime) -> Candidate | 
 def split_by_budget(pods: list[Pod], budgets: list[PodDisruptionBudget]) -> tuple[list[Pod], list[Pod]]:
     """Pods whose disruption would violate a budget, and the others; budgets are used up in the order of the Pods."""
     allowed = [budget.disruptions_allowed or 0 for budget in budgets]
-    violating, others = [], []
+    violating: list[Pod] = []
+    others: list[Pod] = []
     for pod in pods:
         breaks = False
         for i, budget in enumerate(budgets):

@@ -21,7 +21,7 @@ from simulations.engine.scheduler.plugins.inter_pod_affinity.common import match
 
 @dataclass(frozen=True, slots=True)
 class InterPodAffinityArgs:
-    """`hard_weight` is the score weight of other Pods' required affinity; `ignore_preferred_of_existing` leaves their preferences out."""
+    """`hard_weight` scores other Pods' required terms; `ignore_preferred_of_existing` skips Pods without preferred terms."""
 
     hard_weight: int = 1
     ignore_preferred_of_existing: bool = False

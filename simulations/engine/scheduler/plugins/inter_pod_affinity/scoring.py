@@ -25,8 +25,6 @@ def prepare(pod: Pod, cache: SchedulerCache, hard_weight: int, *, ignore_existin
     for term, weight in own:
         _add(weights, cache, term.topology_key, matching_pods(cache, (term,)), weight)
     for (kind, term, preferred_weight), counted in cache.counts.terms.items():
-        if ignore_existing and kind != "required":
-            continue
         weight = {"required": hard_weight, "preferred": preferred_weight, "preferred-anti": -preferred_weight}.get(kind, 0)
         if weight and matches(term, pod, cache.listers):
             _add(weights, cache, term.topology_key, counted.column(len(cache.columns.valid)), weight)

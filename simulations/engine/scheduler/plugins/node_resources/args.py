@@ -14,7 +14,7 @@ DEFAULT_RESOURCES = (("cpu", 1), ("memory", 1))
 
 @dataclass(frozen=True, slots=True)
 class ScoringStrategy:
-    """How NodeResourcesFit scores: the type, (resource, weight) pairs, and for the ratio its shape as (utilization %, score 0-10)."""
+    """How NodeResourcesFit scores: type, (resource, weight) pairs, and for the ratio its shape as (utilization %, score 0-10)."""
 
     type: str = LEAST_ALLOCATED
     resources: tuple[tuple[str, int], ...] = DEFAULT_RESOURCES

@@ -13,7 +13,7 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.api.scheduling import NO_EXECUTE, NO_SCHEDULE, TopologySpreadConstraint, tolerated
 from simulations.engine.api.selectors import LabelSelector
 from simulations.engine.scheduler.cache.cache import Listers, SchedulerCache
-from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
+from simulations.engine.scheduler.cache.columns import Bools, Columns, Ids, Ints
 from simulations.engine.scheduler.framework.label_masks import node_matches, required_mask
 
 Constraints = tuple[TopologySpreadConstraint, ...]
@@ -97,7 +97,7 @@ def node_has_all_keys(constraints: Constraints, node: Node) -> bool:
     return all(c.topology_key in node.labels for c in constraints)
 
 
-def sum_by_domain(ids: Ints, values: Ints | None, mask: Bools, size: int) -> Ints:
+def sum_by_domain(ids: Ids, values: Ints | None, mask: Bools, size: int) -> Ints:
     """Per value id, the sum of the values of the rows in the mask."""
     if values is None:
         return np.zeros(size, dtype=np.int64)

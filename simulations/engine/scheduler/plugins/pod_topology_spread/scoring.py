@@ -102,8 +102,5 @@ def normalize(state: ScoreState, scores: Ints) -> Ints:
     if not len(counted):
         return np.zeros_like(scores)
     lowest, highest = int(counted.min()), int(counted.max())
-    if highest == 0:
-        scaled = np.full_like(scores, 100)
-    else:
-        scaled = 100 * (highest + lowest - scores) // highest
+    scaled = 100 * (highest + lowest - scores) // highest if highest else np.full_like(scores, 100)
     return np.where(state.ignored, 0, scaled)

@@ -1,0 +1,76 @@
+"""What the trace keeps of one attempt: verdicts as runs of Node rows, and scores.
+
+The form is that of the record `attempt` (see docs/trace-format.md): rows are Node rows in order of creation, runs are [first, length].
+"""
+
+from typing import Any, Final
+
+import numpy as np
+
+from simulations.engine.scheduler.algorithm import ScheduleResult
+from simulations.engine.scheduler.cache.columns import Columns, Ints
+from simulations.engine.scheduler.framework.diagnosis import Diagnosis, runs_of
+from simulations.engine.scheduler.framework.framework import PluginScores, ScoreTable
+
+KEEP_ALL_SCORES: Final = 200
+"""Up to this many feasible Nodes all scores are kept; of more, the best and the chosen one."""
+KEEP_TOP_SCORES: Final = 10
+
+Data = dict[str, Any]
+
+
+def attempt_data(result: ScheduleResult, columns: Columns, profile: str) -> Data:
+    """The decision of a cycle; the caller adds `attempt` and `started`."""
+    data: Data = {
+        "profile": profile,
+        "nodes": result.diagnosis.nodes,
+        "evaluated": result.evaluated,
+        "feasible": len(result.feasible),
+        "node": result.node,
+        "nominatedFirst": result.nominated_first,
+        "skipped": list(result.state.skip_filter),
+        "verdicts": _verdicts(result.diagnosis),
+    }
+    not_run = _not_run(result, columns)
+    if not_run:
+        data["notRun"] = not_run
+    if result.scores is not None:
+        data["scores"] = _scores(result.scores, columns.names, result.node)
+        data["tie"] = int(np.count_nonzero(result.scores.total == result.scores.total.max()))
+    return data
+
+
+def _verdicts(diagnosis: Diagnosis) -> list[list[Any]]:
+    return [[s.plugin, s.code.word, list(s.reasons), runs_of(rows)] for s, rows in diagnosis.statuses.by_status()]
+
+
+def _not_run(result: ScheduleResult, columns: Columns) -> list[list[int]]:
+    """Nodes that Filter did not come to, since enough were found."""
+    statuses = result.diagnosis.statuses
+    unseen = columns.valid[: len(statuses.codes)] & (statuses.codes == 0)
+    unseen[result.looked_at] = False
+    return runs_of(np.flatnonzero(unseen))
+
+
+def _scores(table: ScoreTable, names: list[str], node: str) -> Data:
+    kept = _kept(table, names, node)
+    return {
+        "kept": "all" if len(kept) == len(table.rows) else "top",
+        "rows": table.rows[kept].tolist(),
+        "plugins": [_plugin(scores, kept) for scores in table.plugins],
+        "total": table.total[kept].tolist(),
+    }
+
+
+def _plugin(scores: PluginScores, kept: Ints) -> list[Any]:
+    return [scores.plugin, scores.weight, scores.raw[kept].tolist(), scores.normalized[kept].tolist()]
+
+
+def _kept(table: ScoreTable, names: list[str], node: str) -> Ints:
+    """Indices of the scores to keep: all, or the best (earlier ones first among equals) with the chosen one among them."""
+    size = len(table.rows)
+    if size <= KEEP_ALL_SCORES:
+        return np.arange(size, dtype=np.int64)
+    best = np.argsort(-table.total, kind="stable")[:KEEP_TOP_SCORES]
+    chosen = [i for i in np.flatnonzero(table.total == table.total.max()).tolist() if names[int(table.rows[i])] == node]
+    return np.array(list(dict.fromkeys((*chosen, *best.tolist()))), dtype=np.int64)
