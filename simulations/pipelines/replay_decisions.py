@@ -9,20 +9,12 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from simulations.engine.api.decode import decode_object
+from simulations.engine.api.decode import AnyObject, decode_object
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.priority import admit_priority
-from simulations.engine.api.workloads import (
-    Namespace,
-    PodDisruptionBudget,
-    PriorityClass,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-)
+from simulations.engine.api.workloads import AnyWorkload, Namespace, PodDisruptionBudget, PriorityClass, Service
 from simulations.engine.kernel.clock import MINUTE, SECOND
 from simulations.engine.scheduler.algorithm import ScheduleResult, schedule_pod
 from simulations.engine.scheduler.cache.cache import SchedulerCache
@@ -49,26 +41,22 @@ class DecisionReplay:
         self._load()
 
     def _load(self) -> None:
-        listers = self.cache.listers
         for name, labels in (self.recorded.get("namespaces") or {}).items():
-            listers.namespaces[name] = intern_labels({**labels, "kubernetes.io/metadata.name": name})
-        objects = [decode_object(d, epoch=EPOCH) for d in self.recorded["objects"] if d["kind"] != "Pod"]
-        for item in objects:
-            if isinstance(item, Node):
-                self.cache.add_node(item)
-            elif isinstance(item, PriorityClass):
-                self.classes[item.name] = item
-            elif isinstance(item, PodDisruptionBudget):
-                listers.budgets[item.key] = item
-            elif isinstance(item, Service):
-                listers.services[item.key] = item
-            elif isinstance(item, ReplicaSet | StatefulSet | ReplicationController):
-                listers.workloads[item.kind, item.namespace, item.name] = item
-            elif isinstance(item, Namespace):
-                listers.namespaces[item.name] = item.labels
+            self.cache.store(Namespace(name=name, labels=intern_labels({**labels, "kubernetes.io/metadata.name": name})))
+        for document in self.recorded["objects"]:
+            if document["kind"] != "Pod":
+                self._store(decode_object(document, epoch=EPOCH))
         for document in self.recorded["objects"]:
             if document["kind"] == "Pod":
                 self.cache.add_pod(self._pod(document))
+
+    def _store(self, item: AnyObject) -> None:
+        if isinstance(item, Node):
+            self.cache.add_node(item)
+        elif isinstance(item, PriorityClass):
+            self.classes[item.name] = item
+        elif isinstance(item, PodDisruptionBudget | Service | Namespace | AnyWorkload):
+            self.cache.store(item)
 
     def _pod(self, document: Document) -> Pod:
         admitted = {**document, "spec": admit_priority(document["spec"], self.classes)}

@@ -22,7 +22,7 @@ Amounts = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class EffectiveRequest:
-    """`requests` by resource in the scheduler's integers without zeros, and the non-zero cpu (milli) and memory (bytes) for scoring.
+    """`requests` by resource in the scheduler's integers without zeros; the non-zero cpu (milli) and memory (bytes) for scoring.
 
     What scoring counts differs for a Pod with pod-level requests: `nonzero_*` is what it counts once it is on a Node, `incoming_*`
     (containers alone) what it counts while it is being scheduled.

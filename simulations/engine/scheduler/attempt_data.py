@@ -1,6 +1,7 @@
 """What the trace keeps of one attempt: verdicts as runs of Node rows, and scores.
 
-The form is that of the record `attempt` (see docs/trace-format.md): rows are Node rows in order of creation, runs are [first, length].
+The form is that of the record `attempt` (see docs/trace-format.md): rows are Node rows in order of creation, runs are
+[first, length].
 """
 
 from typing import Any, Final

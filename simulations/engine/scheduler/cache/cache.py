@@ -11,7 +11,7 @@ import numpy as np
 from simulations.engine.api.labels import EMPTY_LABELS, Labels
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
-from simulations.engine.api.workloads import AnyWorkload, PodDisruptionBudget, Service
+from simulations.engine.api.workloads import AnyWorkload, Namespace, PodDisruptionBudget, Service
 from simulations.engine.kernel.errors import InvariantError
 from simulations.engine.scheduler.cache.columns import Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
@@ -20,6 +20,7 @@ from simulations.engine.scheduler.cache.nominator import Nominator
 from simulations.engine.scheduler.cache.pod_counts import PodCounts, Question
 
 Key = tuple[str, str]
+Listed = PodDisruptionBudget | Service | Namespace | AnyWorkload
 
 
 class Listers:
@@ -31,6 +32,8 @@ class Listers:
         self.workloads: dict[tuple[str, str, str], AnyWorkload] = {}
         """By kind, namespace, name."""
         self.namespaces: dict[str, Labels] = {}
+        self.version = 0
+        """Goes up whenever a Service or a workload is stored or removed."""
 
     def namespace_labels(self, namespace: str) -> Labels:
         """The labels of a Namespace; none if it is not known."""
@@ -53,6 +56,39 @@ class SchedulerCache:
         self._pods: dict[str, Pod] = {}
         self._assumed: dict[str, Pod] = {}
         self._homeless: dict[str, dict[str, Pod]] = {}
+
+    # ---- what else is looked up
+
+    def store(self, item: Listed) -> None:
+        """Take in an object that plugins look up, in place of an older one."""
+        listers = self.listers
+        if isinstance(item, PodDisruptionBudget):
+            listers.budgets[item.key] = item
+        elif isinstance(item, Namespace):
+            if listers.namespaces.get(item.name) is not item.labels:
+                listers.namespaces[item.name] = item.labels
+                self.counts.forget_questions()
+        elif isinstance(item, Service):
+            listers.services[item.key] = item
+            listers.version += 1
+        else:
+            listers.workloads[item.kind, item.namespace, item.name] = item
+            listers.version += 1
+
+    def discard(self, item: Listed) -> None:
+        """Forget an object that plugins look up."""
+        listers = self.listers
+        if isinstance(item, PodDisruptionBudget):
+            listers.budgets.pop(item.key, None)
+        elif isinstance(item, Namespace):
+            if listers.namespaces.pop(item.name, None) is not None:
+                self.counts.forget_questions()
+        elif isinstance(item, Service):
+            listers.services.pop(item.key, None)
+            listers.version += 1
+        else:
+            listers.workloads.pop((item.kind, item.namespace, item.name), None)
+            listers.version += 1
 
     # ---- nodes
 
@@ -149,7 +185,7 @@ class SchedulerCache:
 
     def count_column(self, key: Hashable, question: Question) -> Ints:
         """Pods per row for which the question holds; see `PodCounts.column`."""
-        return self.counts.column(key, question, self.placed, len(self.columns.valid))
+        return self.counts.column(key, question, len(self.columns.valid))
 
     def _insert(self, pod: Pod, node_name: str) -> None:
         self._node_of[pod.uid] = node_name

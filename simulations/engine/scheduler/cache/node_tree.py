@@ -3,6 +3,8 @@
 Source: pkg/scheduler/backend/cache/node_tree.go, v1.36
 """
 
+import itertools
+
 from simulations.engine.api.node import Node
 
 _ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
@@ -21,20 +23,17 @@ class NodeTree:
     """Node names by zone: zones in order of first appearance, Nodes in order of addition."""
 
     def __init__(self) -> None:
-        self._zones: dict[tuple[str, str], list[str]] = {}
+        self._zones: dict[tuple[str, str], dict[str, None]] = {}
 
     def add(self, node: Node) -> None:
         """Put a Node last in its zone."""
-        names = self._zones.setdefault(zone_of(node), [])
-        if node.name not in names:
-            names.append(node.name)
+        self._zones.setdefault(zone_of(node), {})[node.name] = None
 
     def remove(self, node: Node) -> None:
         """Take a Node out; an empty zone goes with it."""
         zone = zone_of(node)
-        names = self._zones.get(zone, [])
-        if node.name in names:
-            names.remove(node.name)
+        names = self._zones.get(zone, {})
+        names.pop(node.name, None)
         if not names:
             self._zones.pop(zone, None)
 
@@ -46,6 +45,5 @@ class NodeTree:
 
     def names(self) -> list[str]:
         """All names: one of each zone per round."""
-        lists = list(self._zones.values())
-        longest = max(map(len, lists), default=0)
-        return [names[i] for i in range(longest) for names in lists if i < len(names)]
+        rounds = itertools.zip_longest(*self._zones.values())
+        return [name for names in rounds for name in names if name is not None]

@@ -4,7 +4,7 @@ A rule registers a question about a Pod ("in namespace shop, with app=web?"); it
 Node answer yes. So no rule walks over all Pods in a cycle.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 
 import numpy as np
 
@@ -13,32 +13,38 @@ from simulations.engine.api.scheduling import PodAffinityTerm
 from simulations.engine.scheduler.cache.columns import Ints
 
 Question = Callable[[Pod], bool]
+TermMatch = Callable[[PodAffinityTerm, Pod], bool]
 TermKey = tuple[str, PodAffinityTerm, int]
 """(kind, term, weight); kinds: required, anti, preferred, preferred-anti."""
 
 
 class CountColumn:
-    """One question and the number of Pods per row for which it holds."""
+    """The number of Pods per row that a question holds for; `total` is their sum."""
 
-    __slots__ = ("counts", "question")
+    __slots__ = ("counts", "question", "total")
 
     def __init__(self, question: Question, rows: int) -> None:
         self.question = question
         self.counts: Ints = np.zeros(rows, dtype=np.int64)
+        self.total = 0
 
     def add(self, row: int, amount: int) -> None:
         """Change the count of a row."""
         if row >= len(self.counts):
-            grown = np.zeros(max(16, 2 * row), dtype=np.int64)
-            grown[: len(self.counts)] = self.counts
-            self.counts = grown
+            self._grow(row + 1)
         self.counts[row] += amount
+        self.total += amount
 
     def column(self, rows: int) -> Ints:
         """The counts of the first `rows` rows."""
         if len(self.counts) < rows:
-            self.add(rows - 1, 0)
+            self._grow(rows)
         return self.counts[:rows]
+
+    def _grow(self, rows: int) -> None:
+        grown = np.zeros(rows + max(16, rows // 8), dtype=np.int64)
+        grown[: len(self.counts)] = self.counts
+        self.counts = grown
 
 
 def affinity_terms(spec: PodSpec) -> tuple[TermKey, ...]:
@@ -53,42 +59,84 @@ def affinity_terms(spec: PodSpec) -> tuple[TermKey, ...]:
     return tuple(found)
 
 
+class _Alike:
+    """Pods that answer every question alike: one of them, how many are on each row, and the columns that count them."""
+
+    __slots__ = ("columns", "on_rows", "pod")
+
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+        self.on_rows: dict[int, int] = {}
+        self.columns: list[CountColumn] = []
+
+
 class PodCounts:
     """All count columns. Pods with the same namespace, labels, spec and terminating state answer every question alike."""
 
     def __init__(self) -> None:
         self._columns: dict[Hashable, CountColumn] = {}
-        self._known: dict[tuple[str, int, int, bool], tuple[CountColumn, ...]] = {}
-        self.terms: dict[TermKey, CountColumn] = {}
-        """Per (anti-)affinity term of Pods on Nodes: how many Pods per row have it (once per occurrence in a spec)."""
+        self._alike: dict[tuple[str, int, int, bool], _Alike] = {}
+        self._terms: dict[TermKey, CountColumn] = {}
+        self._matching: dict[tuple[str, int], tuple[tuple[TermKey, CountColumn], ...]] = {}
 
-    def column(self, key: Hashable, question: Question, placed: Callable[[], Iterable[tuple[int, Pod]]], rows: int) -> Ints:
-        """The counts of a question; `key` names it, `placed` gives (row, Pod) of all Pods when it is new."""
+    def column(self, key: Hashable, question: Question, rows: int) -> Ints:
+        """The counts of a question over the first `rows` rows; `key` names it."""
         counted = self._columns.get(key)
         if counted is None:
             counted = self._columns[key] = CountColumn(question, rows)
-            self._known.clear()
-            for row, pod in placed():
-                if question(pod):
-                    counted.add(row, 1)
+            for alike in self._alike.values():
+                if question(alike.pod):
+                    alike.columns.append(counted)
+                    for row, number in alike.on_rows.items():
+                        counted.add(row, number)
         return counted.column(rows)
 
     def add(self, row: int, pod: Pod, sign: int = 1) -> None:
         """Count a Pod that came to (or, with sign -1, left) a row."""
-        for counted in self._columns_of(pod):
+        key = (pod.namespace, pod.labels.id, pod.spec.id, pod.terminating)
+        alike = self._alike.get(key)
+        if alike is None:
+            alike = self._alike[key] = self._first_of_its_kind(pod)
+        left = alike.on_rows.get(row, 0) + sign
+        if left:
+            alike.on_rows[row] = left
+        else:
+            del alike.on_rows[row]
+        for counted in alike.columns:
             counted.add(row, sign)
+        if not alike.on_rows:
+            del self._alike[key]
 
-    def _columns_of(self, pod: Pod) -> tuple[CountColumn, ...]:
-        kind = (pod.namespace, pod.labels.id, pod.spec.id, pod.terminating)
-        known = self._known.get(kind)
+    def terms_about(self, pod: Pod, matches: TermMatch) -> list[tuple[TermKey, Ints]]:
+        """The (anti-)affinity terms of Pods on Nodes that mean this Pod, each with how many Pods per row have it.
+
+        A term counts once per occurrence in a spec. `matches` must depend on the Pod's namespace and labels alone.
+        """
+        key = (pod.namespace, pod.labels.id)
+        known = self._matching.get(key)
         if known is None:
-            terms = [self._term_column(term) for term in affinity_terms(pod.spec)]
-            known = (*(c for c in self._columns.values() if c.question(pod)), *terms)
-            self._known[kind] = known
-        return known
+            known = self._matching[key] = tuple((t, c) for t, c in self._terms.items() if matches(t[1], pod))
+        return [(term, counted.counts) for term, counted in known if counted.total]
+
+    def forget_questions(self) -> None:
+        """Labels of Namespaces changed: every answer may be another now."""
+        self._columns.clear()
+        self._matching.clear()
+        for alike in self._alike.values():
+            alike.columns = self._term_columns(alike.pod)
+
+    def _first_of_its_kind(self, pod: Pod) -> _Alike:
+        alike = _Alike(pod)
+        alike.columns = [counted for counted in self._columns.values() if counted.question(pod)]
+        alike.columns.extend(self._term_columns(pod))
+        return alike
+
+    def _term_columns(self, pod: Pod) -> list[CountColumn]:
+        return [self._term_column(term) for term in affinity_terms(pod.spec)]
 
     def _term_column(self, term: TermKey) -> CountColumn:
-        counted = self.terms.get(term)
+        counted = self._terms.get(term)
         if counted is None:
-            counted = self.terms[term] = CountColumn(lambda _pod: False, 0)
+            counted = self._terms[term] = CountColumn(lambda _pod: False, 0)
+            self._matching.clear()
         return counted

@@ -36,7 +36,7 @@ def pick(candidates: Sequence[Candidate], now: SimTime) -> tuple[list[Candidate]
     rules: tuple[tuple[str, Callable[[Candidate], int]], ...] = (
         ("fewest PDB violations", lambda c: c.violations),
         ("lowest highest-priority victim", highest_priority),
-        ("smallest sum of priorities", priority_sum),
+        ("smallest sum of priorities, 2^31 added for each victim", priority_sum),
         ("fewest victims", lambda c: len(c.victims)),
         ("latest start of the most important victims", lambda c: -earliest_start(c, now)),
     )

@@ -7,7 +7,8 @@ import numpy as np
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.scheduling import PodAffinityTerm
 from simulations.engine.scheduler.cache.cache import Listers, SchedulerCache
-from simulations.engine.scheduler.cache.columns import Ints
+from simulations.engine.scheduler.cache.columns import ABSENT, Ints
+from simulations.engine.scheduler.cache.pod_counts import TermKey
 
 
 def matches(term: PodAffinityTerm, pod: Pod, listers: Listers) -> bool:
@@ -29,8 +30,17 @@ def _question(terms: tuple[PodAffinityTerm, ...], listers: Listers) -> Callable[
     return lambda pod: matches_all(terms, pod, listers)
 
 
+def terms_about(pod: Pod, cache: SchedulerCache) -> list[tuple[TermKey, Ints]]:
+    """The terms of Pods on Nodes that mean this Pod, each with how many Pods per row have it."""
+    return cache.counts.terms_about(pod, lambda term, other: matches(term, other, cache.listers))
+
+
 def by_value(cache: SchedulerCache, key: str, per_row: Ints) -> Ints:
     """Sum a column over the values of a label key; index 0 (Nodes without the key) is 0."""
-    label = cache.columns.label(key)
-    rows = np.flatnonzero((per_row != 0) & (label.ids > 0) & cache.columns.valid)
-    return np.bincount(label.ids[rows], weights=per_row[rows], minlength=len(label.values)).astype(np.int64)
+    columns = cache.columns
+    rows = np.flatnonzero(per_row)
+    rows = rows[columns.valid[rows]]
+    label = columns.label(key)
+    sums = np.bincount(label.ids[rows], weights=per_row[rows], minlength=len(label.values)).astype(np.int64)
+    sums[ABSENT] = 0
+    return sums

@@ -14,7 +14,13 @@ from simulations.engine.scheduler.cache.columns import Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.plugin import FilterColumn
 from simulations.engine.scheduler.framework.status import Status, unresolvable, unschedulable
-from simulations.engine.scheduler.plugins.inter_pod_affinity.common import by_value, matches, matches_all, matching_pods
+from simulations.engine.scheduler.plugins.inter_pod_affinity.common import (
+    by_value,
+    matches,
+    matches_all,
+    matching_pods,
+    terms_about,
+)
 
 NAME = "InterPodAffinity"
 AFFINITY = unresolvable(NAME, "node(s) didn't match pod affinity rules")
@@ -53,9 +59,9 @@ def prepare(pod: Pod, cache: SchedulerCache) -> FilterState | None:
     required, anti = own_terms(pod)
     listers = cache.listers
     existing = [
-        (term, by_value(cache, term.topology_key, counted.column(len(cache.columns.valid))))
-        for (kind, term, _weight), counted in cache.counts.terms.items()
-        if kind == "anti" and matches(term, pod, listers)
+        (term, by_value(cache, term.topology_key, per_row))
+        for (kind, term, _weight), per_row in terms_about(pod, cache)
+        if kind == "anti"
     ]
     existing = [(term, counts) for term, counts in existing if counts.any()]
     if not (required or anti or existing):

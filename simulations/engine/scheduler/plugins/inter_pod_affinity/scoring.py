@@ -8,7 +8,7 @@ import numpy as np
 from simulations.engine.api.pod import Pod
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.cache.columns import Columns, Ints
-from simulations.engine.scheduler.plugins.inter_pod_affinity.common import by_value, matches, matching_pods
+from simulations.engine.scheduler.plugins.inter_pod_affinity.common import by_value, matching_pods, terms_about
 
 Weights = dict[str, Ints]
 """By topology key: the weight of each value id."""
@@ -24,10 +24,10 @@ def prepare(pod: Pod, cache: SchedulerCache, hard_weight: int, *, ignore_existin
         return None
     for term, weight in own:
         _add(weights, cache, term.topology_key, matching_pods(cache, (term,)), weight)
-    for (kind, term, preferred_weight), counted in cache.counts.terms.items():
+    for (kind, term, preferred_weight), per_row in terms_about(pod, cache):
         weight = {"required": hard_weight, "preferred": preferred_weight, "preferred-anti": -preferred_weight}.get(kind, 0)
-        if weight and matches(term, pod, cache.listers):
-            _add(weights, cache, term.topology_key, counted.column(len(cache.columns.valid)), weight)
+        if weight:
+            _add(weights, cache, term.topology_key, per_row, weight)
     return weights or None
 
 

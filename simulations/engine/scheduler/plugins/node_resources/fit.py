@@ -18,6 +18,9 @@ from simulations.engine.scheduler.plugins.node_resources.allocation import colum
 from simulations.engine.scheduler.plugins.node_resources.args import FitArgs
 from simulations.engine.scheduler.plugins.node_resources.strategies import combine, resource_score
 
+Wanted = tuple[tuple[str, int], ...]
+"""(resource, amount) pairs that a Pod asks for, none of them 0."""
+
 
 class NodeResourcesFit(Plugin):
     """Filters by cpu, memory, ephemeral storage, scalars and the number of Pods."""
@@ -27,6 +30,7 @@ class NodeResourcesFit(Plugin):
     def __init__(self, args: FitArgs) -> None:
         self.args = args
         self._resource_score = resource_score(args.strategy)
+        self._ignores = bool(args.ignored_resources or args.ignored_groups)
         self._statuses: dict[tuple[str, ...], tuple[Status, Status]] = {}
 
     def events_to_register(self) -> Sequence[EventRegistration]:
@@ -37,8 +41,10 @@ class NodeResourcesFit(Plugin):
             EventRegistration(node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE), self._after_node_change),
         )
 
-    def _wanted(self, pod: Pod) -> tuple[tuple[str, int], ...]:
-        return tuple((r, amount) for r, amount in counted_requests(pod.spec) if amount > 0 and not self._ignored(r))
+    def _wanted(self, pod: Pod) -> Wanted:
+        if not self._ignores:
+            return counted_requests(pod.spec)
+        return tuple((r, amount) for r, amount in counted_requests(pod.spec) if not self._ignored(r))
 
     def _ignored(self, resource: str) -> bool:
         if not is_extended(resource):
@@ -66,24 +72,29 @@ class NodeResourcesFit(Plugin):
         return self._status(tuple(reasons), never=never) if reasons else None
 
     def filter_columns(self, state: CycleState, pod: Pod, columns: Columns) -> FilterColumn | None:
-        """The same over columns: one bit per reason, then one status per combination that occurs."""
+        """The same over columns; where a Node is short of something, one status per combination of reasons that occurs."""
+        wanted = self._wanted(pod)
+        fits = columns.pods < columns.allowed_pods
+        for resource, amount in wanted:
+            fits &= columns.allocatable(resource) - columns.requested(resource) >= amount
+        short = np.flatnonzero(columns.valid & ~fits)
+        return self._explain(columns, wanted, short) if len(short) else None
+
+    def _explain(self, columns: Columns, wanted: Wanted, short: Ints) -> FilterColumn:
+        """One bit per reason and one for "never" tell the combinations apart."""
         reasons = ["Too many pods"]
-        bits = (columns.pods + 1 > columns.allowed_pods).astype(np.int64)
-        never = np.zeros(len(columns.valid), dtype=np.bool_)
-        for resource, amount in self._wanted(pod):
-            allocatable = columns.allocatable(resource)
-            short = amount > allocatable - columns.requested(resource)
-            if short.any():
-                bits |= short.astype(np.int64) << len(reasons)
-                reasons.append(f"Insufficient {resource}")
-                never |= amount > allocatable
-        if not bits.any():
-            return None
-        combined = bits * 2 + never
-        values, codes = np.unique(combined, return_inverse=True)
-        statuses = [self._of_bits(int(v) >> 1, reasons, never=bool(v & 1)) for v in values if v > 1]
-        offset = len(values) - len(statuses)
-        return FilterColumn(np.maximum(codes - offset + 1, 0).astype(np.int16), statuses)
+        bits = (columns.pods[short] >= columns.allowed_pods[short]).astype(np.int64)
+        never = np.zeros(len(short), dtype=np.bool_)
+        for resource, amount in wanted:
+            allocatable = columns.allocatable(resource)[short]
+            lacking = allocatable - columns.requested(resource)[short] < amount
+            bits |= lacking.astype(np.int64) << len(reasons)
+            reasons.append(f"Insufficient {resource}")
+            never |= allocatable < amount
+        combinations, found = np.unique(bits * 2 + never, return_inverse=True)
+        codes = np.zeros(len(columns.valid), dtype=np.int16)
+        codes[short] = found + 1
+        return FilterColumn(codes, [self._of_bits(int(c) >> 1, reasons, never=bool(c & 1)) for c in combinations])
 
     def _of_bits(self, bits: int, reasons: list[str], *, never: bool) -> Status:
         return self._status(tuple(r for i, r in enumerate(reasons) if bits >> i & 1), never=never)

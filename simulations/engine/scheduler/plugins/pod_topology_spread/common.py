@@ -3,7 +3,7 @@
 Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go; plugins/helper/spread.go (DefaultSelector), v1.36
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 import numpy as np
@@ -33,12 +33,26 @@ def default_selector(pod: Pod, listers: Listers) -> LabelSelector:
     return found
 
 
-def with_default_selector(defaults: Constraints, pod: Pod, listers: Listers) -> Constraints:
-    """The default constraints with the Pod's default selector; none where that selects nothing."""
-    if not defaults:
-        return ()
-    selector = default_selector(pod, listers)
-    return () if selector.empty else tuple(replace(c, selector=selector) for c in defaults)
+class Defaulting:
+    """Default constraints with the default selector of a Pod, remembered until a Service or a workload changes."""
+
+    def __init__(self) -> None:
+        self._version = -1
+        self._known: dict[Hashable, Constraints] = {}
+
+    def constraints(self, defaults: Constraints, pod: Pod, listers: Listers) -> Constraints:
+        """The constraints; none where the selector selects nothing."""
+        if self._version != listers.version:
+            self._known.clear()
+            self._version = listers.version
+        owner = pod.controller
+        key = (defaults[0].hard, pod.namespace, pod.labels.id, owner and (owner.kind, owner.name))
+        known = self._known.get(key)
+        if known is None:
+            selector = default_selector(pod, listers)
+            known = () if selector.empty else tuple(replace(c, selector=selector) for c in defaults)
+            self._known[key] = known
+        return known
 
 
 def counts(cache: SchedulerCache, namespace: str, selector: LabelSelector | None) -> Ints | None:

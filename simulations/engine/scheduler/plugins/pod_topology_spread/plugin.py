@@ -18,8 +18,8 @@ from simulations.engine.scheduler.framework.status import SKIP, Status
 from simulations.engine.scheduler.plugins.pod_topology_spread import filtering, scoring
 from simulations.engine.scheduler.plugins.pod_topology_spread.common import (
     Constraints,
+    Defaulting,
     node_has_all_keys,
-    with_default_selector,
 )
 
 SYSTEM_DEFAULTS: Final = (
@@ -44,14 +44,17 @@ class PodTopologySpread(Plugin):
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
         self.handle = handle
         self.system_defaulted = args.defaulting_type == "System"
-        self.defaults = SYSTEM_DEFAULTS if self.system_defaulted else args.default_constraints
+        defaults = SYSTEM_DEFAULTS if self.system_defaulted else args.default_constraints
+        self._hard_defaults = tuple(c for c in defaults if c.hard)
+        self._soft_defaults = tuple(c for c in defaults if not c.hard)
+        self._defaulting = Defaulting()
 
     def _constraints(self, pod: Pod, *, hard: bool) -> Constraints:
         own = pod.spec.spread_constraints
         if own:
             return tuple(c for c in own if c.hard == hard)
-        defaults = tuple(c for c in self.defaults if c.hard == hard)
-        return with_default_selector(defaults, pod, self.handle.cache.listers)
+        defaults = self._hard_defaults if hard else self._soft_defaults
+        return self._defaulting.constraints(defaults, pod, self.handle.cache.listers) if defaults else ()
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Pods that count came, went or changed; Nodes with the keys came, went or changed."""
