@@ -1,0 +1,169 @@
+"""What the API server refuses of a manifest, in its words.
+
+Source: pkg/apis/{core,policy}/validation/validation.go, v1.36
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from simulations.engine.api.quantity import parse_quantity
+from simulations.engine.kernel.errors import ScenarioError
+
+_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
+_LABEL_VALUE: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?\Z")
+_LABEL_NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
+_NAME_TEXT: Final = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+_VALUE_TEXT: Final = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+_OPERATORS: Final = ("Equal", "Exists")
+
+
+def validate(document: Mapping[str, Any]) -> list[ScenarioError]:
+    """All findings in a manifest, in the order of its fields; empty when it would be accepted."""
+    kind = document.get("kind")
+    findings = list(_metadata(document.get("metadata") or {}))
+    spec = document.get("spec") or {}
+    if not isinstance(spec, Mapping):
+        return [*findings, ScenarioError("E0213", "expected a mapping", "spec")]
+    if kind == "Pod":
+        findings.extend(_pod(spec))
+    elif kind == "Node":
+        findings.extend(_taints(spec.get("taints") or []))
+    elif kind == "PodDisruptionBudget":
+        findings.extend(_budget(spec))
+    return findings
+
+
+def _metadata(metadata: Mapping[str, Any]) -> Iterator[ScenarioError]:
+    name = metadata.get("name")
+    if not isinstance(name, str) or not name:
+        yield ScenarioError("E0203", "Required value: name or generateName is required", "metadata.name")
+        return
+    if len(name) > 253:
+        yield ScenarioError("E0203", f'Invalid value: "{name[:40]}...": must be no more than 253 characters', "metadata.name")
+    elif not _SUBDOMAIN.match(name):
+        yield ScenarioError("E0203", f'Invalid value: "{name}": {_NAME_TEXT}', "metadata.name")
+    for key, value in (metadata.get("labels") or {}).items():
+        yield from _label(str(key), value)
+
+
+def _label(key: str, value: object) -> Iterator[ScenarioError]:
+    prefix, _, name = key.rpartition("/")
+    if not _LABEL_NAME.match(name) or len(name) > 63 or (prefix and not _SUBDOMAIN.match(prefix)):
+        yield ScenarioError("E0205", f'Invalid value: "{key}": not a valid label key', "metadata.labels")
+    if not isinstance(value, str):
+        yield ScenarioError("E0205", f"the value of {key} must be text (put it in quotes)", "metadata.labels")
+    elif len(value) > 63:
+        yield ScenarioError("E0205", f'Invalid value: "{value[:40]}...": must be no more than 63 bytes', "metadata.labels")
+    elif not _LABEL_VALUE.match(value):
+        yield ScenarioError("E0205", f'Invalid value: "{value}": {_VALUE_TEXT}', "metadata.labels")
+
+
+def _items(spec: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
+    value = spec.get(field) or []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _pod(spec: Mapping[str, Any]) -> Iterator[ScenarioError]:
+    containers = _items(spec, "containers")
+    if not containers:
+        yield ScenarioError("E0213", "Required value", "spec.containers")
+    ports: set[tuple[str, str, int]] = set()
+    for field in ("initContainers", "containers"):
+        for i, container in enumerate(_items(spec, field)):
+            path = f"spec.{field}[{i}]"
+            yield from _resources(container.get("resources") or {}, f"{path}.resources")
+            if field == "containers":
+                yield from _host_ports(container, path, ports)
+    for i, toleration in enumerate(_items(spec, "tolerations")):
+        yield from _toleration(toleration, f"spec.tolerations[{i}]")
+    for i, constraint in enumerate(_items(spec, "topologySpreadConstraints")):
+        skew = constraint.get("maxSkew")
+        if not isinstance(skew, int) or isinstance(skew, bool) or skew <= 0:
+            path = f"spec.topologySpreadConstraints[{i}].maxSkew"
+            yield ScenarioError("E0214", f"Invalid value: {skew}: must be greater than zero", path)
+
+
+def _resources(resources: Mapping[str, Any], path: str) -> Iterator[ScenarioError]:
+    if not isinstance(resources, Mapping):
+        yield ScenarioError("E0213", "expected a mapping with requests and limits", path)
+        return
+    requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
+    for name, amounts in (("limits", limits), ("requests", requests)):
+        if not isinstance(amounts, Mapping):
+            yield ScenarioError("E0213", "expected a mapping from resource to quantity", f"{path}.{name}")
+            return
+        for resource, value in amounts.items():
+            try:
+                negative = parse_quantity(value, f"{path}.{name}[{resource}]") < 0
+            except ScenarioError as error:
+                yield error
+                return
+            if negative:
+                text = f'Invalid value: "{value}": must be greater than or equal to 0'
+                yield ScenarioError("E0207", text, f"{path}.{name}[{resource}]")
+    for resource in requests:
+        yield from _request_within_limit(str(resource), requests, limits, path)
+
+
+def _request_within_limit(
+    resource: str, requests: Mapping[str, Any], limits: Mapping[str, Any], path: str
+) -> Iterator[ScenarioError]:
+    extended = "/" in resource and "kubernetes.io/" not in resource
+    if resource not in limits:
+        if extended:
+            text = "Required value: Limit must be set for non overcommitable resources"
+            yield ScenarioError("E0214", text, f"{path}.limits")
+        return
+    if parse_quantity(requests[resource]) > parse_quantity(limits[resource]):
+        text = f'Invalid value: "{requests[resource]}": must be less than or equal to {resource} limit of {limits[resource]}'
+        yield ScenarioError("E0214", text, f"{path}.requests")
+
+
+def _host_ports(container: Mapping[str, Any], path: str, seen: set[tuple[str, str, int]]) -> Iterator[ScenarioError]:
+    for j, port in enumerate(_items(container, "ports")):
+        number = port.get("hostPort")
+        if not isinstance(number, int) or number <= 0:
+            continue
+        key = (str(port.get("protocol") or "TCP"), str(port.get("hostIP") or ""), number)
+        if key in seen:
+            text = f'Duplicate value: "{key[0]}/{key[1]}/{number}"'
+            yield ScenarioError("E0214", text, f"{path}.ports[{j}].hostPort")
+        seen.add(key)
+
+
+def _toleration(toleration: Mapping[str, Any], path: str) -> Iterator[ScenarioError]:
+    operator = toleration.get("operator") or "Equal"
+    if operator not in _OPERATORS:
+        text = f'Unsupported value: "{operator}": supported values: "Equal", "Exists"'
+        yield ScenarioError("E0214", text, f"{path}.operator")
+    if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
+        yield ScenarioError("E0214", "effect must be 'NoExecute' when `tolerationSeconds` is set", f"{path}.effect")
+
+
+def _taints(taints: object) -> Iterator[ScenarioError]:
+    seen: set[tuple[object, object]] = set()
+    for i, taint in enumerate(taints if isinstance(taints, list) else []):
+        key = (taint.get("key"), taint.get("effect"))
+        if key in seen:
+            text = "Duplicate value: taints must be unique by key and effect pair"
+            yield ScenarioError("E0214", text, f"metadata.taints[{i}]")
+        seen.add(key)
+
+
+def _budget(spec: Mapping[str, Any]) -> Iterator[ScenarioError]:
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        yield ScenarioError("E0214", "minAvailable and maxUnavailable cannot be both set", "spec")
+    for field in ("minAvailable", "maxUnavailable"):
+        value = spec.get(field)
+        if isinstance(value, str) and not re.match(r"\d+%\Z", value):
+            text = "a valid percent string must be a numeric string followed by an ending '%'"
+            yield ScenarioError("E0214", f'Invalid value: "{value}": {text}', f"spec.{field}")
+        elif isinstance(value, str) and int(value[:-1]) > 100:
+            yield ScenarioError("E0214", f'Invalid value: "{value}": must not be greater than 100%', f"spec.{field}")

@@ -1,0 +1,1 @@
+"""The API server: objects, watches, admission, deletion; and what calls to it cost."""

@@ -1,0 +1,133 @@
+"""A client of the API server: its calls wait for the client's own limit, take time, and are answered and recorded at one instant."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulations.engine.api.pod import Condition, Pod
+from simulations.engine.cluster import writes
+from simulations.engine.cluster.answers import Answer
+from simulations.engine.cluster.api_server import RESOURCES, ApiServer
+from simulations.engine.cluster.limiter import TokenBucket
+from simulations.engine.kernel.clock import SimTime
+from simulations.engine.kernel.loop import Future
+
+UNSET: Any = object()
+"""A value that a call leaves as it is."""
+
+Data = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Call:
+    """One call on its way: what it asks for, what caused it, and what its record says besides."""
+
+    actor: str
+    verb: str
+    resource: str
+    namespace: str
+    name: str
+    cause: int
+    data: Data = field(default_factory=dict)
+    uid: str = ""
+    answer: Future[Answer] = field(default_factory=Future)
+
+    @property
+    def words(self) -> str:
+        """As cost and fault rules name it: `delete pods`."""
+        return f"{self.verb} {self.resource}"
+
+
+Commit = Callable[[Call], Answer]
+
+
+class Client:
+    """Makes calls as one actor. Each returns a Future of its Answer; an error is an answer too."""
+
+    def __init__(self, api: ApiServer, actor: str, *, qps: float | None = None, burst: int | None = None) -> None:
+        self.api = api
+        self.actor = actor
+        self._bucket = TokenBucket(qps, burst or int(qps)) if qps and qps > 0 else None
+
+    # ---- calls
+
+    def create(self, document: Mapping[str, Any], *, cause: int = 0) -> Future[Answer]:
+        """POST an object."""
+        metadata = document.get("metadata") or {}
+        kind = str(document.get("kind"))
+        namespace = str(metadata.get("namespace") or "")
+        call = Call(self.actor, "create", RESOURCES.get(kind, kind.lower()), namespace, str(metadata.get("name") or ""), cause)
+        return self._send(call, lambda c: writes.create(self.api, c, document))
+
+    def delete(
+        self, kind: str, namespace: str, name: str, *, grace_seconds: int | None = None, uid: str = "", cause: int = 0
+    ) -> Future[Answer]:
+        """DELETE an object; `grace_seconds` None leaves the grace to the object, `uid` is a precondition."""
+        call = Call(self.actor, "delete", RESOURCES[kind], namespace, name, cause, {"gracePeriodSeconds": grace_seconds})
+        return self._send(call, lambda c: writes.delete(self.api, c, kind, grace_seconds, uid))
+
+    def bind(self, pod: Pod, node_name: str, *, cause: int = 0) -> Future[Answer]:
+        """POST pods/binding."""
+        call = Call(self.actor, "create", "pods/binding", pod.namespace, pod.name, cause, {"node": node_name})
+        return self._send(call, lambda c: writes.bind(self.api, c, pod.uid, node_name))
+
+    def patch_pod_status(
+        self, pod: Pod, *, conditions: Sequence[Condition] = (), nominated: str = UNSET, cause: int = 0
+    ) -> Future[Answer]:
+        """PATCH pods/status with conditions and, if given, nominatedNodeName; the record shows what differs from `pod`."""
+        change = writes.StatusChange(tuple(conditions), None if nominated is UNSET else nominated)
+        call = Call(
+            self.actor, "patch", "pods/status", pod.namespace, pod.name, cause, {"status": writes.status_patch(pod, change)}
+        )
+        return self._send(call, lambda c: writes.patch_status(self.api, c, pod.uid, change))
+
+    def report_pod(
+        self, pod: Pod, phase: str, *, conditions: Sequence[Condition] = (), start: SimTime | None = None, cause: int = 0
+    ) -> Future[Answer]:
+        """PATCH pods/status as a kubelet does: phase, start and conditions."""
+        change = writes.StatusChange(tuple(conditions), phase=phase, start=start)
+        call = Call(
+            self.actor, "patch", "pods/status", pod.namespace, pod.name, cause, {"status": writes.status_patch(pod, change)}
+        )
+        return self._send(call, lambda c: writes.patch_status(self.api, c, pod.uid, change))
+
+    def patch(self, kind: str, namespace: str, name: str, patch: Mapping[str, Any], *, cause: int = 0) -> Future[Answer]:
+        """PATCH an object with a JSON merge patch."""
+        call = Call(self.actor, "patch", RESOURCES[kind], namespace, name, cause, {"patch": dict(patch)})
+        return self._send(call, lambda c: writes.merge_patch(self.api, c, kind, patch))
+
+    def create_event(self, event: Data, *, cause: int = 0) -> Future[Answer]:
+        """POST an Event; `event` has type, reason, note, action, regarding and related."""
+        regarding = event["regarding"]
+        call = Call(
+            self.actor, "create", "events", regarding["namespace"], regarding["name"], cause, dict(event), regarding.get("uid", "")
+        )
+        return self._send(call, lambda _c: Answer(201))
+
+    def patch_event(self, event: Data, count: int, *, cause: int = 0) -> Future[Answer]:
+        """PATCH the series of an Event that was created before."""
+        regarding = event["regarding"]
+        data = {**event, "series": {"count": count}}
+        call = Call(self.actor, "patch", "events", regarding["namespace"], regarding["name"], cause, data, regarding.get("uid", ""))
+        return self._send(call, lambda _c: Answer(200))
+
+    # ---- the way of a call
+
+    def _send(self, call: Call, commit: Commit) -> Future[Answer]:
+        loop = self.api.loop
+        wait = self._bucket.wait(loop.now) if self._bucket is not None else 0
+        call.data = {"requested": loop.now + wait, **call.data}
+        loop.after(wait + self.api.costs.call(call.words), self._commit, call, commit)
+        return call.answer
+
+    def _commit(self, call: Call, commit: Commit) -> None:
+        struck = self.api.faults.hit(call.words, call.name, self.actor, self.api.loop.now)
+        if struck is not None:
+            number, fault = struck
+            call.data["fault"] = number
+            answer = Answer(fault.code, fault.reason, fault.message or f"{call.words} was refused by a fault rule")
+        else:
+            answer = commit(call)
+        if not answer.seq:
+            writes.record(self.api, call, answer)
+        call.answer.resolve(answer)

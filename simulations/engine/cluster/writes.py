@@ -1,0 +1,281 @@
+"""What each call does to the store, at the instant of its answer.
+
+Source: pkg/registry/core/pod/{strategy.go,storage/storage.go}; staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go, v1.36
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simulations.engine.api.decode import decode_object
+from simulations.engine.api.encode import node_manifest, pod_manifest
+from simulations.engine.api.labels import intern_labels
+from simulations.engine.api.node import Node
+from simulations.engine.api.pod import Condition, Pod
+from simulations.engine.api.scheduling import REGION_LABEL, ZONE_LABEL
+from simulations.engine.api.validation import validate
+from simulations.engine.cluster.answers import Answer, conflict, not_found
+from simulations.engine.cluster.api_server import ApiServer, state_of
+from simulations.engine.kernel.clock import SECOND, SimTime
+from simulations.engine.kernel.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from simulations.engine.cluster.client import Call
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """A change of a Pod's status; None leaves a field as it is, an empty nomination clears it."""
+
+    conditions: tuple[Condition, ...] = ()
+    nominated: str | None = None
+    phase: str | None = None
+    start: SimTime | None = None
+
+
+def record(api: ApiServer, call: "Call", answer: Answer) -> Answer:
+    """Write the record of an answered call and note it on the answer."""
+    answer.seq = api.trace.add(
+        api.loop.now, call.actor, call.verb, resource=call.resource, namespace=call.namespace, name=call.name, uid=call.uid,
+        code=answer.code, reason=answer.reason, message=answer.message, cause=call.cause, data=call.data,
+    )  # fmt: skip
+    return answer
+
+
+def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
+    """Admit, validate and store a new object; its status is dropped for Pods."""
+    metadata = document.get("metadata") or {}
+    kind = str(document.get("kind"))
+    existing = api.get(kind, str(metadata.get("namespace") or ("" if kind in ("Node", "PriorityClass") else "default")), call.name)
+    if existing is not None:
+        going = "object is being deleted: " if getattr(existing, "terminating", False) else ""
+        return Answer(409, "AlreadyExists", f'{going}{call.resource} "{call.name}" already exists')
+    if kind == "Pod":
+        document = {**document, "status": {"phase": "Pending"}}
+    refused = _refusal(api, call, document)
+    if refused is not None:
+        return refused
+    item = api.decode(document)
+    if isinstance(item, Pod):
+        _begin(item, api.loop.now)
+    item = api.insert(item)
+    call.uid, call.namespace = item.uid, item.namespace
+    after = state_of(item)
+    if call.actor in ("user", "setup"):
+        call.data["object"] = dict(document)
+    if isinstance(item, Node):
+        call.data["row"] = api.next_row()
+    call.data["after"] = after
+    answer = record(api, call, Answer(201, object=item))
+    api.added(item, answer.seq)
+    return answer
+
+
+def _begin(pod: Pod, now: SimTime) -> None:
+    pod.uid = ""
+    pod.created = now
+    if pod.spec.scheduling_gates:
+        text = "Scheduling is blocked due to non-empty scheduling gates"
+        pod.conditions = (Condition("PodScheduled", "False", "SchedulingGated", text),)
+
+
+def _refusal(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer | None:
+    findings = validate(document)
+    if not findings:
+        try:
+            api.decode(document)
+            return None
+        except ScenarioError as error:
+            findings = [error]
+    first = findings[0]
+    if first.code == "E0212":
+        return Answer(403, "Forbidden", f'{call.resource} "{call.name}" is forbidden: {first.message}')
+    if first.code in ("E0206", "E0208"):
+        return Answer(400, "BadRequest", f'{document.get("kind")} in version "v1" cannot be handled: {first.path}: {first.message}')
+    texts = [f"{e.path}: {e.message}" for e in findings]
+    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return Answer(422, "Invalid", f'{document.get("kind")} "{call.name}" is invalid: {joined}')
+
+
+def delete(api: ApiServer, call: "Call", kind: str, grace_seconds: int | None, uid: str) -> Answer:
+    """Begin or finish a deletion."""
+    item = api.get(kind, call.namespace, call.name)
+    if item is None:
+        return not_found(call.resource, call.name)
+    call.uid = item.uid
+    if uid and uid != item.uid:
+        return conflict(f"Precondition failed: UID in precondition: {uid}, UID in object meta: {item.uid}")
+    if not isinstance(item, Pod):
+        call.data["after"] = state_of(item)
+        return _removed(api, call, item)
+    grace = item.spec.grace_seconds if grace_seconds is None else max(grace_seconds, 0)
+    if not item.node_name or item.terminal:
+        grace = 0
+    if grace == 0:
+        return _removed(api, call, item)
+    return _graceful(api, call, item, grace)
+
+
+def _removed(api: ApiServer, call: "Call", item: Any) -> Answer:
+    answer = record(api, call, Answer(200, object=item))
+    api.remove(item, answer.seq)
+    return answer
+
+
+def _graceful(api: ApiServer, call: "Call", pod: Pod, grace: int) -> Answer:
+    """Set the deletionTimestamp; a second deletion can only bring it forward."""
+    if pod.deletion_grace is not None and grace >= pod.deletion_grace:
+        return Answer(200, object=pod)
+    requested = api.loop.now if pod.deletion_time is None else pod.deletion_time - (pod.deletion_grace or 0) * SECOND
+    generation = pod.generation + (1 if pod.deletion_time is None else 0)
+    changed = api.store(pod.replace(deletion_time=requested + grace * SECOND, deletion_grace=grace, generation=generation))
+    return _changed(api, call, changed, pod)
+
+
+def _changed(api: ApiServer, call: "Call", changed: Any, old: Any, code: int = 200) -> Answer:
+    call.uid = changed.uid
+    call.data["after"] = state_of(changed)
+    answer = record(api, call, Answer(code, object=changed))
+    api.modified(changed, old, answer.seq)
+    return answer
+
+
+def bind(api: ApiServer, call: "Call", uid: str, node_name: str) -> Answer:
+    """Set nodeName and what goes with it: PodScheduled, the Node's topology labels, no nomination."""
+    pod = api.get("Pod", call.namespace, call.name)
+    if pod is None or pod.uid != uid:
+        return not_found("pods", call.name)
+    call.uid = uid
+    if pod.terminating:
+        return conflict(f'Operation cannot be fulfilled on pods/binding "{pod.name}": pod {pod.name} is being deleted')
+    if pod.node_name:
+        text = f'pod {pod.name} is already assigned to node "{pod.node_name}"'
+        return conflict(f'Operation cannot be fulfilled on pods/binding "{pod.name}": {text}')
+    if pod.spec.scheduling_gates:
+        text = f"pod {pod.name} has non-empty .spec.schedulingGates"
+        return conflict(f'Operation cannot be fulfilled on pods/binding "{pod.name}": {text}')
+    changes: dict[str, Any] = {
+        "node_name": node_name,
+        "conditions": _with_condition(pod.conditions, Condition("PodScheduled", "True")),
+        "labels": _topology_labels(api, pod, node_name),
+    }
+    if api.settings.feature_gates.get("ClearingNominatedNodeNameAfterBinding", True):
+        changes["nominated_node_name"] = ""
+    changed = api.store(pod.replace(**changes))
+    return _changed(api, call, changed, pod, 201)
+
+
+def _topology_labels(api: ApiServer, pod: Pod, node_name: str) -> Any:
+    node = api.get("Node", "", node_name)
+    topology = {k: node.labels[k] for k in (ZONE_LABEL, REGION_LABEL) if node is not None and k in node.labels}
+    return intern_labels({**pod.labels, **topology}) if topology else pod.labels
+
+
+def _with_condition(conditions: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]:
+    if any(c.type == new.type for c in conditions):
+        return tuple(new if c.type == new.type else c for c in conditions)
+    return (*conditions, new)
+
+
+def status_patch(pod: Pod, change: StatusChange) -> dict[str, Any]:
+    """The patch that a client sends: only what differs from the Pod that it knows."""
+    patch: dict[str, Any] = {}
+    conditions = [d for d in (_condition_difference(pod, c) for c in change.conditions) if d is not None]
+    if change.phase is not None and change.phase != pod.phase:
+        patch["phase"] = change.phase
+    if change.start is not None and pod.start_time is None:
+        patch["startTime"] = change.start
+    if conditions:
+        patch["conditions"] = conditions
+    if change.nominated is not None and change.nominated != pod.nominated_node_name:
+        patch["nominatedNodeName"] = change.nominated or None
+    return patch
+
+
+def _condition_difference(pod: Pod, new: Condition) -> dict[str, Any] | None:
+    old = pod.condition(new.type)
+    if old is not None and (old.status, old.reason, old.message) == (new.status, new.reason, new.message):
+        return None
+    found: dict[str, Any] = {}
+    if new.message and (old is None or old.message != new.message):
+        found["message"] = new.message
+    if new.observed_generation and (old is None or old.observed_generation != new.observed_generation):
+        found["observedGeneration"] = new.observed_generation
+    if new.reason and (old is None or old.reason != new.reason):
+        found["reason"] = new.reason
+    if old is None or old.status != new.status:
+        found["status"] = new.status
+    return {**found, "type": new.type}
+
+
+def patch_status(api: ApiServer, call: "Call", uid: str, change: StatusChange) -> Answer:
+    """Merge conditions, nomination, phase and start into the stored Pod; without a difference nothing is stored."""
+    pod = api.get("Pod", call.namespace, call.name)
+    if pod is None or pod.uid != uid:
+        return not_found("pods", call.name)
+    call.uid = uid
+    conditions = pod.conditions
+    for condition in change.conditions:
+        conditions = _with_condition(conditions, condition)
+    changed = pod.replace(conditions=conditions)
+    if change.nominated is not None:
+        changed.nominated_node_name = change.nominated
+    if change.phase is not None:
+        changed.phase = change.phase
+    if change.start is not None and changed.start_time is None:
+        changed.start_time = change.start
+    same = ("conditions", "nominated_node_name", "phase", "start_time")
+    if all(getattr(changed, name) == getattr(pod, name) for name in same):
+        return Answer(200, object=pod)
+    return _changed(api, call, api.store(changed), pod)
+
+
+def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any]) -> Answer:
+    """Apply a JSON merge patch to an object's manifest and store what comes out."""
+    item = api.get(kind, call.namespace, call.name)
+    if item is None:
+        return not_found(call.resource, call.name)
+    epoch = api.settings.epoch
+    if isinstance(item, Pod):
+        before = pod_manifest(item, epoch)
+    else:
+        before = node_manifest(item, epoch) if isinstance(item, Node) else dict(item.raw)
+    after = merged(before, patch)
+    if after == before:
+        call.uid = item.uid
+        return Answer(200, object=item)
+    findings = validate(after)
+    if findings:
+        return Answer(422, "Invalid", f'{kind} "{call.name}" is invalid: {findings[0].path}: {findings[0].message}')
+    try:
+        changed = decode_object(after, epoch=epoch)
+    except ScenarioError as error:
+        return Answer(422, "Invalid", f'{kind} "{call.name}" is invalid: {error.path}: {error.message}')
+    if isinstance(changed, Pod):
+        _keep_unwritten(changed, item)
+    elif isinstance(changed, Node):
+        changed.uid, changed.created = item.uid, item.created
+    call.data["object"] = after
+    return _changed(api, call, api.store(changed), item)
+
+
+def _keep_unwritten(changed: Pod, old: Pod) -> None:
+    """What a manifest in whole seconds cannot carry stays as it was."""
+    changed.uid, changed.created, changed.start_time = old.uid, old.created, old.start_time
+    changed.deletion_time, changed.deletion_grace = old.deletion_time, old.deletion_grace
+    changed.conditions = old.conditions
+    changed.generation = old.generation + (1 if changed.spec is not old.spec else 0)
+
+
+def merged(target: Any, patch: Any) -> Any:
+    """RFC 7386."""
+    if not isinstance(patch, Mapping):
+        return json.loads(json.dumps(patch))
+    result = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merged(result.get(key), value)
+    return result

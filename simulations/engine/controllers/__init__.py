@@ -1,0 +1,1 @@
+"""Controllers and kubelets: actors that see the cluster only through watches and calls."""

@@ -1,0 +1,59 @@
+"""Recorded timelines of the real components as scenarios."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from simulations.engine.cluster.faults import Fault
+from simulations.engine.controllers.kubelet import RECORDED_POLL
+from simulations.engine.scenario.model import Scenario
+from simulations.engine.scenario.parse import CONTROLLERS, LATER, LATER_OPERATIONS, parse_scenario
+
+_SAME: Final = ("warmup", "duration", "featureGates", "controllers", "kubelet", "initial", "operations")
+_NO_LIMITS: Final = {"qps": 5000, "burst": 5000}
+
+
+def is_recorded(document: Mapping[str, Any]) -> bool:
+    """Whether a document is a recorded timeline."""
+    return "timeline" in document and "initial" in document
+
+
+def from_recorded(document: Mapping[str, Any]) -> Scenario:
+    """Turn a recorded timeline into a scenario; what is not modelled is left out and named in `not_modelled`.
+
+    Raises:
+        ScenarioErrors: something else in it cannot be read.
+    """
+    spec: dict[str, Any] = {k: document[k] for k in _SAME if document.get(k) is not None}
+    left_out = [LATER[k] for k in LATER if document.get(k)]
+    spec["description"] = str(document.get("description") or "")
+    spec["kubernetesVersion"] = ".".join(str(document.get("kubernetes", "v1.36")).lstrip("v").split(".")[:2])
+    config = dict(document.get("schedulerConfig") or {})
+    config["clientConnection"] = document.get("clientConnection") or _NO_LIMITS
+    spec["schedulers"] = [config]
+    left_out += [c for c in document.get("controllers") or [] if c not in CONTROLLERS]
+    spec["controllers"] = [c for c in document.get("controllers") or [] if c in CONTROLLERS]
+    operations = spec.get("operations") or []
+    left_out += sorted({k for o in operations for k in o if k in LATER_OPERATIONS})
+    spec["operations"] = [o for o in operations if not any(k in LATER_OPERATIONS for k in o)]
+    refused = _refused_deletions(spec.get("initial") or [])
+    spec["initial"] = [o for o in spec.get("initial") or [] if not str(o.get("kind")).startswith("ValidatingAdmissionPolicy")]
+    name = str(document.get("name") or "recorded")
+    scenario = parse_scenario({"apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": name}, "spec": spec})
+    return replace(
+        scenario, faults=refused, kubelet=replace(scenario.kubelet, poll=RECORDED_POLL), not_modelled=tuple(dict.fromkeys(left_out))
+    )
+
+
+def _refused_deletions(initial: list[Mapping[str, Any]]) -> tuple[Fault, ...]:
+    """An admission policy that refuses the scheduler's DELETE of named Pods, read as a fault."""
+    found = []
+    for item in initial:
+        if item.get("kind") != "ValidatingAdmissionPolicy":
+            continue
+        text = str(item)
+        names = tuple(
+            str(o["metadata"]["name"]) for o in initial if o.get("kind") == "Pod" and f"'{o['metadata']['name']}'" in text
+        ) or tuple(str(o["metadata"]["name"]) for o in initial if o.get("kind") == "Pod" and str(o["metadata"]["name"]) in text)
+        found.append(Fault("delete pods", 422, "denied request: deletion refused", names, "kube-scheduler"))
+    return tuple(found)
