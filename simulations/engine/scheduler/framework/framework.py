@@ -14,7 +14,7 @@ from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis
-from simulations.engine.scheduler.framework.events import EventRegistration
+from simulations.engine.scheduler.framework.events import Action, EventRegistration, Resource, node_event
 from simulations.engine.scheduler.framework.lasting import LastingScores, LastingVerdicts
 from simulations.engine.scheduler.framework.plugin import CycleState, Handle, Plugin, takes_part
 from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
@@ -91,8 +91,12 @@ class Framework:
         return name in self.points.get(point, ())
 
     def registrations(self) -> dict[str, Sequence[EventRegistration]]:
-        """The events each plugin asks for, by plugin name, in plugin order."""
-        return {plugin.NAME: plugin.events_to_register() for plugin in self.plugins}
+        """The events each plugin asks for, by plugin name, in plugin order.
+
+        A plugin that hears of added Nodes, but not of their taints, hears of every taint change too, without a hint of its own.
+        Source: pkg/scheduler/scheduler.go, buildQueueingHintMap, v1.36
+        """
+        return {plugin.NAME: _with_taints(plugin.events_to_register()) for plugin in self.plugins}
 
     def run_pre_enqueue(self, pod: Pod) -> Status | None:
         """The status of the first plugin that keeps the Pod out of activeQ, or None."""
@@ -222,3 +226,11 @@ class Framework:
 
 def _taking_part(points: Points, point: str, method: str) -> list[Plugin]:
     return [plugin for plugin, _weight in points.get(point, ()) if takes_part(plugin, method)]
+
+
+def _with_taints(registrations: Sequence[EventRegistration]) -> Sequence[EventRegistration]:
+    nodes = [r.event.action for r in registrations if r.event.resource is Resource.NODE]
+    added = any(action & Action.ADD for action in nodes)
+    if not added or any(action & Action.UPDATE_NODE_TAINT for action in nodes):
+        return registrations
+    return (*registrations, EventRegistration(node_event(Action.UPDATE_NODE_TAINT)))

@@ -115,4 +115,7 @@ class InterPodAffinity(Plugin):
             value = new.labels.get(term.topology_key)
             if value is not None and (old is None or old.labels.get(term.topology_key) != value):
                 return True
-        return any(old is None or old.labels.get(t.topology_key) != new.labels.get(t.topology_key) for t in anti)
+        if old is None:
+            return bool(anti)
+        before = [(old.labels.get(t.topology_key), new.labels.get(t.topology_key)) for t in anti]
+        return any(was is not None and now != was for was, now in before)

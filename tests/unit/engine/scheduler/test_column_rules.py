@@ -1,0 +1,109 @@
+"""Every rule over columns answers as its rule for one Node does; and the search as a plain walk over the Nodes would."""
+
+import random
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from simulations.engine.scheduler.algorithm import Search, schedule_pod
+from simulations.engine.scheduler.framework.diagnosis import Diagnosis, NodeStatuses
+from simulations.engine.scheduler.framework.plugin import CycleState, takes_part
+from tests.builders import make
+from tests.unit.engine.scheduler.cluster_of import Cluster
+from tests.unit.engine.scheduler.random_clusters import clusters
+
+many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+
+def built(drawn):
+    made, placed, new, nominated = drawn
+    others = [
+        make("Namespace", "default"),
+        make("Namespace", "other"),
+        make("Service", "web", spec={"selector": {"app": "web"}}),
+    ]
+    cluster = Cluster(made, placed, others)
+    for builder in nominated:
+        pod = builder.build()
+        cluster.cache.nominator.add(pod, pod.nominated_node_name)
+    return cluster, new.build()
+
+
+def prepared(cluster, pod):
+    state = CycleState()
+    diagnosis = Diagnosis(NodeStatuses.empty(len(cluster.cache.columns.valid)), len(cluster.cache.infos))
+    ended = cluster.framework.run_pre_filter(state, pod, diagnosis).status
+    return state, diagnosis, ended
+
+
+@many
+@given(clusters())
+def test_filter_over_columns_equals_filter_of_each_node(drawn):
+    cluster, pod = built(drawn)
+    state, _, ended = prepared(cluster, pod)
+    for plugin in cluster.framework.active_filters(state) if ended is None else ():
+        column = plugin.filter_columns(state, pod, cluster.cache.columns)
+        for info in cluster.cache.infos.values():
+            code = 0 if column is None else int(column.codes[info.row])
+            by_column = column.statuses[code - 1] if code else None
+            assert by_column == plugin.filter(state, pod, info), f"{plugin.NAME} on {info.name}"
+
+
+@many
+@given(clusters())
+def test_score_over_columns_equals_score_of_each_node(drawn):
+    cluster, pod = built(drawn)
+    state, _, _ = prepared(cluster, pod)
+    infos = list(cluster.cache.infos.values())
+    rows = np.array([info.row for info in infos], dtype=np.int64)
+    for plugin in cluster.framework.plugins:
+        if not takes_part(plugin, "score_columns") or plugin.pre_score(state, pod, rows) is not None:
+            continue
+        scores = plugin.score_columns(state, pod, cluster.cache.columns, rows)
+        assert scores.tolist() == [plugin.score(state, pod, info) for info in infos], plugin.NAME
+
+
+@many
+@given(clusters(), st.integers(0, 20))
+def test_a_cycle_equals_a_walk_over_the_nodes(drawn, start):
+    cluster, pod = built(drawn)
+    result = schedule_pod(cluster.framework, pod, start)
+    state, diagnosis, ended = prepared(cluster, pod)
+    if ended is not None:
+        assert not result.node
+        assert result.diagnosis.pre_filter_message == ended.message
+        return
+    search = Search(cluster.framework, pod, state, diagnosis)
+    statuses = {info.row: search.filter_with_nominated(info) for info in cluster.cache.infos.values()}
+    assert {row: result.diagnosis.statuses.get(row) for row in statuses} == statuses
+    assert set(result.feasible.tolist()) == {row for row, status in statuses.items() if status is None}
+
+
+@many
+@given(clusters(), st.randoms(use_true_random=False))
+def test_counts_and_columns_follow_pods_that_come_change_and_go(drawn, rng: random.Random):
+    made, placed, new, nominated = drawn
+    cluster, pod = built(drawn)
+    schedule_pod(cluster.framework, pod, 0)  # registers its questions
+    kept = []
+    for builder in placed:
+        old = builder.build()
+        fate = rng.choice(["stays", "goes", "changes", "moves"])
+        if fate == "goes":
+            cluster.cache.remove_pod(old.uid)
+        elif fate == "changes":
+            kept.append(builder.terminating())
+            cluster.cache.update_pod(builder.build())
+        elif fate == "moves":
+            kept.append(builder.on(f"node-{rng.randrange(len(made))}"))
+            cluster.cache.update_pod(builder.build())
+        else:
+            kept.append(builder)
+    fresh, _ = built((made, kept, new, nominated))
+    ours, theirs = (schedule_pod(c.framework, pod, 0) for c in (cluster, fresh))
+    assert ours.node == theirs.node
+    assert ours.diagnosis.message() == theirs.diagnosis.message()
+    assert (ours.scores is None) == (theirs.scores is None)
+    if ours.scores is not None and theirs.scores is not None:
+        assert ours.scores.total.tolist() == theirs.scores.total.tolist()
