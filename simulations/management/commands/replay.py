@@ -47,6 +47,8 @@ class Command(BaseCommand):
                 replayed = replay(document, path.stem)
             except (ScenarioError, ScenarioErrors) as error:
                 raise CommandError(f"{path}: {error}", returncode=WRONG_CALL) from None
+            if replayed.get("notModelled"):
+                self.stderr.write(f"{path}: not modelled: {', '.join(replayed['notModelled'])}")
             self.stdout.write(json.dumps(replayed, separators=(",", ":")))
 
 

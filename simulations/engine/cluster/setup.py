@@ -1,0 +1,82 @@
+"""The objects that are there before anything happens."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from simulations.engine.api.labels import intern_labels
+from simulations.engine.api.node import Node
+from simulations.engine.api.pod import Pod
+from simulations.engine.api.workloads import Namespace, PodDisruptionBudget
+from simulations.engine.cluster.api_server import RESOURCES, ApiServer, kind_of, state_of
+from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
+
+SETUP: Final = "setup"
+"""The actor of the initial objects."""
+
+
+def load(api: ApiServer, documents: Iterable[Mapping[str, Any]]) -> None:
+    """Store the initial objects as they are, status included: priority classes and Namespaces first, the rest in their order.
+
+    Raises:
+        ScenarioErrors: an object cannot be read.
+    """
+    ordered = sorted(documents, key=lambda d: {"PriorityClass": 0, "Namespace": 1}.get(str(d.get("kind")), 2))
+    errors = []
+    for document in ordered:
+        try:
+            item = api.insert(api.decode(document))
+        except ScenarioError as error:
+            name = (document.get("metadata") or {}).get("name")
+            errors.append(error.located(prefix=f"{document.get('kind')} {name}"))
+            continue
+        data: dict[str, Any] = {"object": dict(document)}
+        if isinstance(item, Node):
+            data["row"] = api.next_row()
+        data["after"] = state_of(item)
+        api.trace.add(
+            api.loop.now, SETUP, "create", resource=RESOURCES[kind_of(item)], namespace=item.namespace, name=item.name, uid=item.uid,
+            code=201, data=data,
+        )  # fmt: skip
+    if errors:
+        raise ScenarioErrors(errors)
+    _add_namespaces(api)
+
+
+def _add_namespaces(api: ApiServer) -> None:
+    """Every Namespace in use exists, with the one label that each has."""
+    used = dict.fromkeys(["default", *(p.namespace for p in api.list("Pod"))])
+    for name in used:
+        if api.get("Namespace", "", name) is None:
+            api.insert(Namespace(name=name, labels=intern_labels({"kubernetes.io/metadata.name": name})))
+
+
+def disruptions_allowed(budget: PodDisruptionBudget, pods: list[Pod]) -> PodDisruptionBudget:
+    """Fill in a budget that has no status, once, from the Pods that it selects; percentages round up.
+
+    Source: pkg/controller/disruption/disruption.go, v1.36
+    """
+    selected = [
+        p for p in pods if p.namespace == budget.namespace and budget.selector is not None and budget.selector.matches(p.labels)
+    ]
+    healthy = sum(1 for p in selected if not p.terminating and _ready(p))
+    expected = len(selected)
+    if budget.min_available is not None:
+        desired = _of(budget.min_available, expected)
+    elif budget.max_unavailable is not None:
+        desired = max(0, expected - _of(budget.max_unavailable, expected))
+    else:
+        desired = expected - 1
+    return replace(budget, disruptions_allowed=max(0, healthy - desired))
+
+
+def _ready(pod: Pod) -> bool:
+    condition = pod.condition("Ready")
+    return condition.status == "True" if condition is not None else pod.phase == "Running"
+
+
+def _of(value: int | str, total: int) -> int:
+    if isinstance(value, int):
+        return value
+    return math.ceil(int(value.rstrip("%")) * total / 100)

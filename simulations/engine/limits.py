@@ -1,0 +1,41 @@
+"""What a run models, ignores, and how far it can be trusted: the run's stated limits."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from simulations.engine.scenario import Scenario
+from simulations.engine.scheduler.registry import REGISTRY
+
+_OWNERS: Final = {"Deployment": "Deployments", "StatefulSet": "StatefulSets", "DaemonSet": "DaemonSets", "Job": "Jobs"}
+
+
+def stated_limits(scenario: Scenario) -> dict[str, list[str]]:
+    """`modelled`, `ignored` and `limits` of a scenario, for the record `begin`."""
+    modelled = ["kube-apiserver (objects, watches, admission)", "kube-scheduler", "kubelet (start and stop)", *scenario.controllers]
+    modelled += [name for name, entry in REGISTRY.items() if entry.modelled]
+    ignored = [name for name, entry in REGISTRY.items() if not entry.modelled]
+    return {"modelled": modelled, "ignored": ignored, "limits": _limits(scenario)}
+
+
+def _limits(scenario: Scenario) -> list[str]:
+    found = [f"{part} is not modelled" for part in scenario.not_modelled]
+    objects = [*scenario.initial, *(o.manifest for o in scenario.operations if o.verb == "create")]
+    specs = [_spec(o) for o in objects if o.get("kind") == "Pod"]
+    volumes = sum(1 for s in specs if any("persistentVolumeClaim" in v for v in s.get("volumes") or []))
+    if volumes:
+        found.append(f"volumes are not modelled ({volumes} pods use claims; they are scheduled without looking at them)")
+    claims = sum(1 for s in specs if s.get("resourceClaims"))
+    if claims:
+        found.append(f"resource claims are not modelled ({claims} pods have some)")
+    for kind, words in _OWNERS.items():
+        number = sum(1 for o in objects if o.get("kind") == kind)
+        if number:
+            found.append(f"the controller of {words} is not modelled: {number} of them change nothing by themselves")
+    if any(o.get("kind") == "PodDisruptionBudget" for o in objects):
+        found.append("budgets keep the disruptionsAllowed that they start with")
+    return found
+
+
+def _spec(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    spec = document.get("spec")
+    return spec if isinstance(spec, Mapping) else {}

@@ -1,0 +1,72 @@
+"""One kube-scheduler process: wires cache, queue, frameworks, loop and executor."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulations.engine.cluster.api_server import ApiServer
+from simulations.engine.cluster.client import Client
+from simulations.engine.kernel.clock import MICROSECOND, SECOND
+from simulations.engine.scheduler.cache.cache import SchedulerCache
+from simulations.engine.scheduler.config import DEFAULT_CONFIG, SchedulerConfig
+from simulations.engine.scheduler.eventhandlers import EventHandlers
+from simulations.engine.scheduler.framework.plugin import Handle
+from simulations.engine.scheduler.preemption.executor import PreemptionExecutor
+from simulations.engine.scheduler.queue.queued_pod import Backoff, QueuedPod
+from simulations.engine.scheduler.queue.scheduling_queue import SchedulingQueue
+from simulations.engine.scheduler.recorder import EventRecorder
+from simulations.engine.scheduler.schedule_one import Parts, SchedulingLoop
+
+DEFAULT_QPS = 50.0
+DEFAULT_BURST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerSettings:
+    """A scheduler's configuration, its actor in the trace, and client limits (0 or less: off; None: the defaults 50 and 100)."""
+
+    config: SchedulerConfig = DEFAULT_CONFIG
+    actor: str = "kube-scheduler"
+    qps: float | None = None
+    burst: int | None = None
+    gates: dict[str, bool] = field(default_factory=dict)
+
+
+class Scheduler:
+    """Starts at once: it lists what is there, watches, and schedules."""
+
+    def __init__(self, api: ApiServer, settings: SchedulerSettings) -> None:
+        self.api = api
+        self.settings = settings
+        self.cache = SchedulerCache()
+        handle = Handle(self.cache, dict(settings.gates), preempting=lambda pod: self.executor.preempting(pod))
+        self.frameworks = settings.config.frameworks(handle)
+        backoff = Backoff(
+            settings.config.initial_backoff_seconds * SECOND,
+            settings.config.max_backoff_seconds * SECOND,
+            settings.gates.get("SchedulerPopFromBackoffQ", True),
+            api.settings.epoch.microsecond * MICROSECOND,
+        )
+        self.queue = SchedulingQueue(api.loop, self.frameworks, backoff, self._moved)
+        qps = DEFAULT_QPS if settings.qps is None else settings.qps
+        burst = DEFAULT_BURST if settings.burst is None else settings.burst
+        client = Client(api, settings.actor, qps=qps, burst=burst)
+        recorder = EventRecorder(Client(api, settings.actor, qps=qps, burst=burst))
+        self.executor = PreemptionExecutor(api.loop, client, recorder, self.cache, self.queue.activate)
+        parts = Parts(
+            api.loop, api.trace, settings.actor, self.cache, self.queue, self.frameworks, client, recorder, self.executor,
+            api.settings.costs.cycle, api.streams.stream(f"preemption/{settings.actor}"), dict(settings.gates),
+        )  # fmt: skip
+        EventHandlers(api, self.cache, self.queue, frozenset(self.frameworks))
+        api.loop.spawn(SchedulingLoop(parts).run(), settings.actor)
+
+    def _moved(self, queued: QueuedPod, queue: str, event: str, cause: int) -> int:
+        pod = queued.pod
+        data: dict[str, Any] = {"queue": queue, "event": event}
+        if queue == "backoff":
+            data["until"] = self.queue.backoff.expiry(queued) + SECOND
+        if queued.gating_plugin:
+            data["plugin"] = queued.gating_plugin
+        return self.api.trace.add(
+            self.api.loop.now, self.settings.actor, "enqueue", resource="pods", namespace=pod.namespace, name=pod.name,
+            uid=pod.uid, cause=cause, data=data,
+        )  # fmt: skip

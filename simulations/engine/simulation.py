@@ -1,0 +1,168 @@
+"""Runs a scenario: sets up the cluster, starts the actors, issues the operations, and ends.
+
+The trace is the only result; `Result` counts what is in it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from simulations.engine.api.encode import format_time
+from simulations.engine.api.node import Node
+from simulations.engine.api.pod import Pod
+from simulations.engine.api.workloads import PodDisruptionBudget
+from simulations.engine.cluster.api_server import ApiServer, ClusterSettings
+from simulations.engine.cluster.client import Client
+from simulations.engine.cluster.setup import disruptions_allowed, load
+from simulations.engine.cluster.versions import feature_gates
+from simulations.engine.controllers.kubelet import Kubelet
+from simulations.engine.controllers.replicaset import NAME as REPLICASET_CONTROLLER
+from simulations.engine.controllers.replicaset import ReplicaSetController
+from simulations.engine.kernel.clock import SimTime
+from simulations.engine.kernel.loop import EventLoop, Steps
+from simulations.engine.kernel.streams import Streams
+from simulations.engine.kernel.trace import Record, Trace
+from simulations.engine.limits import stated_limits
+from simulations.engine.scenario import Operation, Scenario
+from simulations.engine.scheduler.scheduler import Scheduler, SchedulerSettings
+from simulations.engine.trace_format import FORMAT_VERSION
+
+ENGINE_VERSION: Final = "0.1.0"
+
+
+@dataclass(slots=True)
+class Result:
+    """How a run ended: reason (Settled, Duration, Limit, Cancelled), simulated time, number of records, counts of what happened."""
+
+    reason: str
+    end: SimTime
+    seq: int
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class Simulation:
+    """One run of a scenario with a seed. `on_records` gets the trace in batches."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        seed: int | None = None,
+        on_records: Callable[[list[Record]], object] | None = None,
+        *,
+        batch: int = 500,
+    ) -> None:
+        self.scenario = scenario
+        self.seed = scenario.seed if seed is None else seed
+        self.loop = EventLoop(-scenario.warmup)
+        self.trace = Trace(on_records, batch=batch)
+        gates = dict(scenario.feature_gates) or feature_gates(scenario.kubernetes_version, {})
+        self.gates = gates
+        settings = ClusterSettings(scenario.epoch, gates, scenario.costs, scenario.faults)
+        self.api = ApiServer(self.loop, self.trace, settings, Streams(self.seed))
+        self.schedulers: list[Scheduler] = []
+
+    def run(self, should_stop: Callable[[], bool] | None = None, on_progress: Callable[[SimTime], object] | None = None) -> Result:
+        """Run to the end, or until `should_stop` says so; `on_progress` hears the simulated time now and then."""
+        self._begin()
+        load(self.api, self.scenario.initial)
+        self._start_actors()
+        self.loop.spawn(self._operate(), "user")
+        reason = self._advance(should_stop, on_progress)
+        return self._end(reason)
+
+    # ---- set-up
+
+    def _begin(self) -> None:
+        scenario = self.scenario
+        data = {
+            "format": FORMAT_VERSION,
+            "engine": ENGINE_VERSION,
+            "scenario": scenario.name,
+            "description": scenario.description,
+            "seed": self.seed,
+            "kubernetesVersion": scenario.kubernetes_version,
+            "featureGates": dict(sorted(self.gates.items())),
+            "startTime": format_time(0, scenario.epoch),
+            "warmup": scenario.warmup,
+            "duration": scenario.duration,
+            "costs": scenario.costs.preset,
+            **stated_limits(scenario),
+        }
+        self.trace.add(self.loop.now, "schedscope", "begin", resource="runs", name=scenario.name, data=data)
+
+    def _start_actors(self) -> None:
+        for item in self.api.list("PodDisruptionBudget"):
+            if isinstance(item, PodDisruptionBudget) and item.disruptions_allowed is None:
+                self.api.store(disruptions_allowed(item, self.api.list("Pod")))
+        for i, spec in enumerate(self.scenario.schedulers):
+            actor = "kube-scheduler" if i == 0 else f"kube-scheduler-{i + 1}"
+            self.schedulers.append(Scheduler(self.api, SchedulerSettings(spec.config, actor, spec.qps, spec.burst, self.gates)))
+        Kubelet(self.api, self.scenario.kubelet)
+        if REPLICASET_CONTROLLER in self.scenario.controllers:
+            ReplicaSetController(self.api)
+
+    def _operate(self) -> Steps[None]:
+        """The user: one operation after the other, each at its time or as soon as the one before is answered."""
+        user = Client(self.api, "user")
+        yield self.scenario.warmup
+        for operation in self.scenario.operations:
+            yield max(0, operation.at - self.loop.now)
+            yield _issue(user, operation)
+
+    # ---- running
+
+    def _advance(self, should_stop: Callable[[], bool] | None, on_progress: Callable[[SimTime], object] | None) -> str:
+        scenario, loop = self.scenario, self.loop
+        ended_by = ""
+
+        def stop() -> bool:
+            nonlocal ended_by
+            if len(self.trace) > scenario.max_records:
+                ended_by = "Limit"
+            elif should_stop is not None and should_stop():
+                ended_by = "Cancelled"
+            elif on_progress is not None:
+                on_progress(loop.now)
+            return bool(ended_by)
+
+        loop.run(scenario.duration, stop, until_settled=scenario.until_settled)
+        if ended_by:
+            return ended_by
+        return "Settled" if scenario.until_settled and loop.settled() else "Duration"
+
+    def _end(self, reason: str) -> Result:
+        end = self.scenario.duration if reason == "Duration" else self.loop.now
+        counts = self._counts()
+        self.trace.add(end, "schedscope", "end", resource="runs", name=self.scenario.name, reason=reason, data={"counts": counts})
+        self.trace.flush()
+        return Result(reason, end, len(self.trace), counts)
+
+    def _counts(self) -> dict[str, int]:
+        pods = [p for p in self.api.list("Pod") if isinstance(p, Pod)]
+        phases: Counter[str] = Counter(p.phase for p in pods)
+        nodes = [n for n in self.api.list("Node") if isinstance(n, Node)]
+        pending = sum(1 for p in pods if not p.node_name)
+        return {
+            "nodes": len(nodes),
+            "pods": len(pods),
+            "bound": len(pods) - pending,
+            "pending": pending,
+            "running": phases["Running"],
+        }
+
+
+def _issue(user: Client, operation: Operation) -> Any:
+    if operation.verb == "create":
+        return user.create(operation.manifest)
+    if operation.verb == "delete":
+        return user.delete(operation.kind, operation.namespace, operation.name, grace_seconds=operation.grace_seconds)
+    return user.patch(operation.kind, operation.namespace, operation.name, operation.manifest)
+
+
+def final_state(simulation: Simulation) -> Mapping[str, dict[str, Any]]:
+    """Node, phase and nomination of every Pod at the end, by name."""
+    return {
+        p.name: {"node": p.node_name or None, "phase": p.phase, "nominatedNodeName": p.nominated_node_name or None}
+        for p in simulation.api.list("Pod")
+    }
