@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from simulations.engine.api.decode import API_VERSIONS, CLUSTER_SCOPED, decode_object
+from simulations.engine.api.validation import validate
 from simulations.engine.documents import Document, Limits, find_files, load_documents, parts_of, read_files
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.importers.checks import metadata_errors
@@ -137,8 +138,10 @@ def _kind_errors(value: Mapping[str, Any]) -> Iterator[ScenarioError]:
 
 
 def _decoding_errors(value: Mapping[str, Any]) -> Iterator[ScenarioError]:
+    """What the API server would say, as the engine knows it."""
     try:
         decode_object(value, epoch=_EPOCH)
+        yield from validate(value)
     except ScenarioError as error:
         yield error
     except ScenarioErrors as found:
