@@ -35,6 +35,8 @@ class ReplicaSetController:
         self._due: set[tuple[str, str]] = set()
         self._busy: set[tuple[str, str]] = set()
         self._again: dict[tuple[str, str], int] = {}
+        self._left: dict[tuple[str, str], list[int]] = {}
+        """Per set the records by which Pods stopped to count, oldest first: each is the cause of one new Pod."""
         api.watch("ReplicaSet", self._on_replicaset)
         api.watch("Pod", self._on_pod)
 
@@ -59,6 +61,8 @@ class ReplicaSetController:
         else:
             pods[pod.uid] = pod
         before = event.old
+        if before is not None and _active(before) and (event.type == DELETED or not _active(pod)):
+            self._left.setdefault(key, []).append(event.cause)
         if event.type == DELETED or before is None or _active(before) != _active(pod):
             self._enqueue(key, event.cause)
 
@@ -93,7 +97,9 @@ class ReplicaSetController:
         missing = item.replicas - len(active)
         if missing > 0:
             yield from self._create(item, min(missing, BURST_REPLICAS), cause)
-        elif missing < 0:
+        else:
+            self._left.pop(item.key, None)  # none of them needs to be replaced
+        if missing < 0:
             yield from self._delete(item, active, -missing, cause)
         yield self.api.settings.costs.watch_delay  # its own writes are seen before the next sync
         self._busy.discard(item.key)
@@ -104,9 +110,12 @@ class ReplicaSetController:
     def _create(self, item: ReplicaSet, number: int, cause: int) -> Steps[None]:
         """Create in parallel batches of 1, 2, 4 ...; an error ends the sync."""
         batch, left = 1, number
+        gone = self._left.setdefault(item.key, [])
         while left:
             manifests = [self._manifest(item) for _ in range(min(batch, left))]
-            answers = yield all_of(self.api.loop, [self.client.create(m, cause=cause) for m in manifests])
+            causes = [gone.pop(0) if gone else cause for _ in manifests]
+            calls = [self.client.create(m, cause=c) for m, c in zip(manifests, causes, strict=True)]
+            answers = yield all_of(self.api.loop, calls)
             for manifest, answer in zip(manifests, answers, strict=True):
                 name = manifest["metadata"]["name"]
                 if answer.ok:
