@@ -38,7 +38,7 @@ class Handle:
             self.fn = None
             self.args = ()
             if not self.periodic:
-                self._loop._due -= 1  # noqa: SLF001 - handle and loop are one mechanism
+                self._loop._due -= 1
 
 
 class Future(Generic[T]):
@@ -172,7 +172,7 @@ class EventLoop:
     def spawn(self, generator: Steps[T], name: str = "") -> "Process[T]":
         """Run the generator as a process. It runs at once, up to its first wait."""
         process = Process(self, generator, name)
-        process._advance()  # noqa: SLF001 - loop and process are one mechanism
+        process._advance()
         return process
 
     def next_time(self) -> SimTime | None:
@@ -226,7 +226,7 @@ class EventLoop:
             fn(*args)
 
 
-def all_of(loop: EventLoop, futures: Sequence[Future[Any]]) -> Future[list[Any]]:  # noqa: ARG001 - the loop is part of the contract
+def all_of(loop: EventLoop, futures: Sequence[Future[Any]]) -> Future[list[Any]]:
     """Return a future of all their values, in the given order, resolved when the last one is there."""
     together: Future[list[Any]] = Future()
     waiting = len(futures)

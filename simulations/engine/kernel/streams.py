@@ -20,5 +20,5 @@ class Streams:
         found = self._streams.get(name)
         if found is None:
             digest = hashlib.sha256(f"{self.seed}\x00{name}".encode()).digest()
-            found = self._streams[name] = random.Random(int.from_bytes(digest[:16], "big"))  # noqa: S311 - a model, not a secret
+            found = self._streams[name] = random.Random(int.from_bytes(digest[:16], "big"))
         return found
