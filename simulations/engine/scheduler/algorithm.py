@@ -13,7 +13,7 @@ from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis, NodeStatuses
 from simulations.engine.scheduler.framework.framework import Framework, ScoreTable
-from simulations.engine.scheduler.framework.plugin import CycleState
+from simulations.engine.scheduler.framework.plugin import CycleState, Scope
 from simulations.engine.scheduler.framework.status import Status, unresolvable
 from simulations.engine.scheduler.host_selection import select_host
 
@@ -155,8 +155,13 @@ class Search:
         if self._absent is not None:
             absent = order[statuses.codes[order] == 0]
             statuses.codes[absent[~np.isin(absent, visit)]] = statuses.code_of(self._absent)
-        for plugin in statuses.plugins() if failed else ():
-            self.diagnosis.reject(plugin)
+        if failed or self._absent is not None:
+            self._note_rejecting(statuses.plugins())
+
+    def _note_rejecting(self, plugins: frozenset[str]) -> None:
+        for plugin in self.framework.points["filter"]:
+            if plugin in plugins:
+                self.diagnosis.reject(plugin)
 
     def _filter(self, visit: Ints) -> Bools:
         """Which of these rows, in this order, pass; the statuses of the others go into the diagnosis."""
@@ -224,7 +229,8 @@ class Search:
 
     def _only_resources_matter(self) -> bool:
         """Whether nominated Pods can change nothing but resources, so that columns answer for them."""
-        return not any(p.DEPENDS_ON_PODS and p.NAME != "NodeResourcesFit" for p in self.framework.active_filters(self.state))
+        active = self.framework.active_filters(self.state)
+        return not any(p.FILTER_SCOPE is not Scope.NODE or p.NAME == "NodePorts" for p in active)
 
     def filter_with_nominated(self, info: NodeInfo) -> Status | None:
         """Filter one Node in two passes: with the nominated Pods of equal or higher priority, then without them."""

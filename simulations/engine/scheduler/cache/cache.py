@@ -123,6 +123,10 @@ class SchedulerCache:
             self._homeless.setdefault(name, {})[pod.uid] = pod
         self.columns.remove_row(info.row)
 
+    def info_at(self, row: int) -> NodeInfo | None:
+        """The NodeInfo of a row; None if its Node left."""
+        return self.infos[self.columns.names[row]] if self.columns.valid[row] else None
+
     def order(self) -> Ints:
         """The rows of all Nodes in the order in which they are looked at."""
         if self._order_stale:

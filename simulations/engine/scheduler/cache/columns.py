@@ -59,11 +59,15 @@ class Columns:
         self.names: list[str] = []
         self.version = 0
         """Goes up whenever a Node is added, removed or changed (not when Pods come and go)."""
+        self.clock = 0
+        """Goes up whenever a row changes, its Pods included; `changed_since` tells which rows did."""
+        self._changed: Ints = np.zeros(0, dtype=np.int64)
         self._taint_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._allocatable: dict[str, Ints] = {}
         self._requested: dict[str, Ints] = {}
         self._labels: dict[str, LabelColumn] = {}
-        self._images: dict[str, Ints] = {}
+        self._images: dict[str, Bools] = {}
+        self._image_states: dict[str, tuple[int, int]] = {}
         self._nodes: list[Node | None] = []
 
     # ---- reading
@@ -95,21 +99,36 @@ class Columns:
                     column.set(row, node.labels.get(key))
         return column
 
-    def image(self, name: str) -> Ints:
-        """The size in bytes of an image on each Node, -1 where it is not."""
+    def has_image(self, name: str) -> Bools:
+        """The rows of Nodes that have an image."""
         column = self._images.get(name)
         if column is None:
-            column = self._images[name] = np.full(len(self.valid), -1, dtype=np.int64)
+            column = self._images[name] = np.zeros(len(self.valid), dtype=np.bool_)
             for row, node in enumerate(self._nodes):
                 if node is not None:
-                    column[row] = node.images.get(name, -1)
+                    column[row] = name in node.images
         return column
+
+    def image_size(self, name: str) -> int:
+        """The size of an image in bytes, as the Node said that had it first; 0 if none has it.
+
+        Source: pkg/scheduler/backend/cache/cache.go, addNodeImageStates, v1.36
+        """
+        return self._image_states.get(name, (0, 0))[0]
+
+    def nodes_with_image(self, name: str) -> int:
+        """How many Nodes have an image."""
+        return self._image_states.get(name, (0, 0))[1]
 
     def node(self, row: int) -> Node:
         """The Node of a row that is there."""
         node = self._nodes[row]
         assert node is not None, "a row without a Node was asked for"
         return node
+
+    def changed_since(self, clock: int) -> Ints:
+        """The rows that changed after this clock, ascending."""
+        return np.flatnonzero(self._changed > clock)
 
     # ---- writing
 
@@ -127,8 +146,11 @@ class Columns:
 
     def set_node(self, row: int, node: Node) -> None:
         """Write what the Node itself says: allocatable, labels, taints, images."""
+        self._count_images(self._nodes[row], -1)
+        self._count_images(node, 1)
         self._nodes[row] = node
         self.version += 1
+        self._touch(row)
         self.unschedulable[row] = node.unschedulable
         self.allowed_pods[row] = node.allocatable.get("pods", 0)
         self.taint_sets[row] = self._taint_id(node.taints)
@@ -136,14 +158,16 @@ class Columns:
             column[row] = node.allocatable.get(resource, 0)
         for key, labels in self._labels.items():
             labels.set(row, node.labels.get(key))
-        for name, sizes in self._images.items():
-            sizes[row] = node.images.get(name, -1)
+        for name, present in self._images.items():
+            present[row] = name in node.images
 
     def remove_row(self, row: int) -> None:
         """Mark the row's Node as gone."""
         self.valid[row] = False
+        self._count_images(self._nodes[row], -1)
         self._nodes[row] = None
         self.version += 1
+        self._touch(row)
 
     def set_usage(self, info: NodeInfo) -> None:
         """Write what the Pods on a Node take together."""
@@ -153,6 +177,7 @@ class Columns:
         self.nonzero_memory[row] = info.nonzero_memory
         for resource, amount in info.requested.items():
             self.requested(resource)[row] = amount
+        self._touch(row)
 
     def with_pods(self, added: Iterable[tuple[int, Any]]) -> "Columns":
         """A view in which these (row, PodSpec) are on their Nodes as well; the rest is shared."""
@@ -172,6 +197,18 @@ class Columns:
                 view._requested[resource][row] += amount
         return view
 
+    def _count_images(self, node: Node | None, change: int) -> None:
+        for name, size in node.images.items() if node is not None else ():
+            known, nodes = self._image_states.get(name, (size, 0))
+            if nodes + change:
+                self._image_states[name] = (known, nodes + change)
+            else:
+                del self._image_states[name]
+
+    def _touch(self, row: int) -> None:
+        self.clock += 1
+        self._changed[row] = self.clock
+
     def _taint_id(self, taints: tuple[Taint, ...]) -> int:
         taint_id = self._taint_ids.get(taints)
         if taint_id is None:
@@ -180,16 +217,16 @@ class Columns:
         return taint_id
 
     def _grow(self, size: int) -> None:
-        for name in ("valid", "unschedulable", "pods", "allowed_pods", "nonzero_cpu", "nonzero_memory", "taint_sets"):
+        for name in ("valid", "unschedulable", "pods", "allowed_pods", "nonzero_cpu", "nonzero_memory", "taint_sets", "_changed"):
             setattr(self, name, _resized(getattr(self, name), size))
         self._allocatable = {k: _resized(v, size) for k, v in self._allocatable.items()}
         self._requested = {k: _resized(v, size) for k, v in self._requested.items()}
-        self._images = {k: _resized(v, size, -1) for k, v in self._images.items()}
+        self._images = {k: _resized(v, size) for k, v in self._images.items()}
         for column in self._labels.values():
             column.ids = _resized(column.ids, size)
 
 
-def _resized(array: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
-    grown = np.full(size, fill, dtype=array.dtype)
+def _resized(array: NDArray[Any], size: int) -> NDArray[Any]:
+    grown = np.zeros(size, dtype=array.dtype)
     grown[: len(array)] = array
     return grown

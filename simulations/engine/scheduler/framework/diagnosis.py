@@ -66,20 +66,32 @@ class NodeStatuses:
             ours[code] = self.code_of(statuses[code - 1])
         self.codes[found] = ours[wanted]
 
+    def adopt(self, rows: NDArray[np.bool_], others: "NodeStatuses") -> None:
+        """Give the rows of the mask the statuses that they have in `others`."""
+        if not others.statuses:
+            return
+        ours = np.zeros(len(others.statuses) + 1, dtype=np.int32)
+        ours[1:] = [self.code_of(status) for status in others.statuses]
+        theirs = ours[others.codes]
+        np.copyto(self.codes, theirs, where=rows & (theirs != 0))
+
     def rows_with(self, *codes: Code) -> Ints:
         """The rows whose status has one of these codes, ascending."""
         wanted = [i + 1 for i, s in enumerate(self.statuses) if s.code in codes]
         return np.flatnonzero(np.isin(self.codes, wanted)) if wanted else np.zeros(0, dtype=np.int64)
 
-    def plugins(self) -> list[str]:
-        """The plugins that rejected a Node, in order of first use."""
-        used = np.bincount(self.codes, minlength=len(self.statuses) + 1)
-        return list(dict.fromkeys(s.plugin for i, s in enumerate(self.statuses) if used[i + 1]))
+    def plugins(self) -> frozenset[str]:
+        """The plugins that rejected a Node."""
+        return frozenset(status.plugin for status in self._used())
 
     def by_status(self) -> list[tuple[Status, Ints]]:
-        """Each status with its rows, in order of first use; unused ones left out."""
-        found = [(status, np.flatnonzero(self.codes == i + 1)) for i, status in enumerate(self.statuses)]
-        return [(status, rows) for status, rows in found if len(rows)]
+        """Each status with its rows, ordered by plugin, code and reasons; unused ones left out."""
+        used = sorted(self._used(), key=lambda s: (s.plugin, s.code, s.reasons))
+        return [(status, np.flatnonzero(self.codes == self._index[status])) for status in used]
+
+    def _used(self) -> list[Status]:
+        numbers = np.bincount(self.codes, minlength=len(self.statuses) + 1)
+        return [status for i, status in enumerate(self.statuses) if numbers[i + 1]]
 
 
 @dataclass(slots=True)

@@ -15,8 +15,8 @@ from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis
 from simulations.engine.scheduler.framework.events import Action, EventRegistration, Resource, node_event
-from simulations.engine.scheduler.framework.lasting import LastingScores, LastingVerdicts
-from simulations.engine.scheduler.framework.plugin import CycleState, Handle, Plugin, takes_part
+from simulations.engine.scheduler.framework.local import LocalAnswers
+from simulations.engine.scheduler.framework.plugin import CycleState, Handle, Plugin, Scope, takes_part
 from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
 
 
@@ -68,9 +68,10 @@ class Framework:
         self._filter = _taking_part(points, "filter", "filter")
         self._pre_score = frozenset(self.points.get("preScore", ()))
         self._score = [(plugin, weight) for plugin, weight in points.get("score", ()) if takes_part(plugin, "score")]
-        leading = itertools.takewhile(lambda p: not p.DEPENDS_ON_PODS and takes_part(p, "filter_columns"), self._filter)
-        self._lasting = LastingVerdicts(list(leading))
-        self._lasting_scores = {p.NAME: LastingScores(p) for p, _weight in self._score if not p.SCORE_DEPENDS_ON_PODS}
+        leading = itertools.takewhile(lambda p: p.FILTER_SCOPE is Scope.NODE and takes_part(p, "filter_columns"), self._filter)
+        local = list(leading)
+        self._further = self._filter[len(local) :]
+        self._local = LocalAnswers(handle.cache, local)
 
     @property
     def cache(self) -> SchedulerCache:
@@ -157,9 +158,14 @@ class Framework:
 
     def filter_columns(self, state: CycleState, pod: Pod, columns: Columns, candidates: Bools, diagnosis: Diagnosis) -> Bools:
         """Filter all candidate rows at once; return which passed, and write the others' statuses into the diagnosis."""
-        remaining = self._filter_lasting(state, pod, columns, candidates, diagnosis)
-        for plugin in self.active_filters(state):
-            if plugin.NAME in self._lasting.names:
+        if columns is self.cache.columns and not pod.node_name:  # the Node named is no part of the spec
+            verdicts = self._local.verdicts(state, pod)
+        else:
+            verdicts = self._local.verdicts_over(state, pod, columns)
+        diagnosis.statuses.adopt(candidates, verdicts)
+        remaining: Bools = candidates & (verdicts.codes == 0)
+        for plugin in self._further:
+            if plugin.NAME in state.skip_filter:
                 continue
             if not takes_part(plugin, "filter_columns"):
                 self._filter_rows(plugin, state, pod, remaining, diagnosis)
@@ -170,13 +176,6 @@ class Framework:
                 diagnosis.statuses.take_over(rejected, column.codes, column.statuses)
                 remaining &= ~rejected
         return remaining
-
-    def _filter_lasting(self, state: CycleState, pod: Pod, columns: Columns, candidates: Bools, diagnosis: Diagnosis) -> Bools:
-        verdicts = self._lasting.of(state, pod, columns)
-        if verdicts.all_pass:
-            return candidates.copy()
-        diagnosis.statuses.take_over(candidates & ~verdicts.passed, verdicts.codes, verdicts.statuses)
-        return candidates & verdicts.passed
 
     def _filter_rows(self, plugin: Plugin, state: CycleState, pod: Pod, remaining: Bools, diagnosis: Diagnosis) -> None:
         infos, names = self.cache.infos, self.cache.columns.names
@@ -215,10 +214,9 @@ class Framework:
 
     def _raw_scores(self, plugin: Plugin, state: CycleState, pod: Pod, rows: Ints) -> Ints:
         columns = self.cache.columns
-        lasting = self._lasting_scores.get(plugin.NAME)
-        if lasting is not None:
-            return lasting.of(state, pod, columns, rows)
         if takes_part(plugin, "score_columns"):
+            if plugin.SCORE_SCOPE is not Scope.CLUSTER and not pod.node_name:
+                return self._local.scores(plugin, state, pod, rows)
             return plugin.score_columns(state, pod, columns, rows)
         infos, names = self.cache.infos, columns.names
         return np.array([plugin.score(state, pod, infos[names[row]]) for row in rows], dtype=np.int64)

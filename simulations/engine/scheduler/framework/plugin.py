@@ -9,6 +9,7 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.36
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,17 @@ from simulations.engine.scheduler.framework.events import EventRegistration
 from simulations.engine.scheduler.framework.status import Status
 
 MAX_NODE_SCORE = 100
+
+
+class Scope(IntEnum):
+    """What an answer for one Node depends on, beside the Pod's spec. The narrower, the longer it is remembered."""
+
+    NODE = 0
+    """That Node and the Pods on it."""
+    NODES = 1
+    """All Nodes, but no Pods."""
+    CLUSTER = 2
+    """All Nodes and Pods."""
 
 
 class CycleState:
@@ -61,9 +73,9 @@ class Plugin:
     """Base of all plugins. Methods that a plugin does not override take no part in the cycle."""
 
     NAME: ClassVar[str]
-    DEPENDS_ON_PODS: ClassVar[bool] = True
-    """Whether Filter's answer may change when Pods come or go; if not, it is remembered per Pod spec until a Node changes."""
-    SCORE_DEPENDS_ON_PODS: ClassVar[bool] = True
+    FILTER_SCOPE: ClassVar[Scope] = Scope.CLUSTER
+    """What Filter's answer for a Node depends on, beside the Pod's spec."""
+    SCORE_SCOPE: ClassVar[Scope] = Scope.CLUSTER
     """The same for the raw score."""
 
     def pre_enqueue(self, pod: Pod) -> Status | None:

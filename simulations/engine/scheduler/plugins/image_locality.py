@@ -8,7 +8,7 @@ import numpy as np
 from simulations.engine.api.pod import Pod
 from simulations.engine.scheduler.cache.columns import Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
-from simulations.engine.scheduler.framework.plugin import CycleState, Handle, Plugin
+from simulations.engine.scheduler.framework.plugin import CycleState, Handle, Plugin, Scope
 
 _MEBI = 1024 * 1024
 MIN_THRESHOLD = 23 * _MEBI
@@ -19,7 +19,7 @@ class ImageLocality(Plugin):
     """Scores the size of the images on the Node, spread over how many Nodes have them."""
 
     NAME = "ImageLocality"
-    SCORE_DEPENDS_ON_PODS = False
+    SCORE_SCOPE = Scope.NODES
 
     def __init__(self, handle: Handle) -> None:
         self.handle = handle
@@ -27,21 +27,33 @@ class ImageLocality(Plugin):
     def score(self, state: CycleState, pod: Pod, info: NodeInfo) -> int:
         """The score of one Node."""
         columns = self.handle.cache.columns
-        return int(self.score_columns(state, pod, columns, np.array([info.row]))[0])
+        total = 0
+        for image in _images(pod):
+            if image in info.node.images:
+                total += int(float(columns.image_size(image)) * self._spread(columns, image))
+        maximum = _maximum(pod)
+        return 100 * (min(max(total, MIN_THRESHOLD), maximum) - MIN_THRESHOLD) // (maximum - MIN_THRESHOLD)
 
     def score_columns(self, state: CycleState, pod: Pod, columns: Columns, rows: Ints) -> Ints:
         """The scores of these rows."""
-        total_nodes = len(self.handle.cache.infos)
         sums = np.zeros(len(rows), dtype=np.int64)
-        for image in (*pod.spec.images, *pod.spec.image_volumes):
-            sizes = columns.image(_normalized(image))
-            spread = float(np.count_nonzero((sizes >= 0) & columns.valid)) / float(total_nodes)
-            here = sizes[rows]
-            sums += np.where(here >= 0, (here.astype(np.float64) * spread).astype(np.int64), 0)
-        maximum = max(MAX_CONTAINER_THRESHOLD * pod.spec.container_count, MIN_THRESHOLD + 1)
-        clamped = np.clip(sums, MIN_THRESHOLD, maximum)
-        scores: Ints = 100 * (clamped - MIN_THRESHOLD) // (maximum - MIN_THRESHOLD)
+        for image in _images(pod):
+            sums += columns.has_image(image)[rows] * int(float(columns.image_size(image)) * self._spread(columns, image))
+        maximum = _maximum(pod)
+        scores: Ints = 100 * (np.clip(sums, MIN_THRESHOLD, maximum) - MIN_THRESHOLD) // (maximum - MIN_THRESHOLD)
         return scores
+
+    def _spread(self, columns: Columns, image: str) -> float:
+        """The share of Nodes that have the image."""
+        return float(columns.nodes_with_image(image)) / float(len(self.handle.cache.infos))
+
+
+def _images(pod: Pod) -> list[str]:
+    return [_normalized(image) for image in (*pod.spec.images, *pod.spec.image_volumes)]
+
+
+def _maximum(pod: Pod) -> int:
+    return max(MAX_CONTAINER_THRESHOLD * pod.spec.container_count, MIN_THRESHOLD + 1)
 
 
 def _normalized(image: str) -> str:

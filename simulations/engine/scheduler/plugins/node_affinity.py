@@ -16,7 +16,7 @@ from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.events import Action, EventRegistration, node_event
 from simulations.engine.scheduler.framework.label_masks import affinity_mask, node_matches, required_mask, term_mask
 from simulations.engine.scheduler.framework.normalize import default_normalize
-from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin, PreFilterResult
+from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin, PreFilterResult, Scope
 from simulations.engine.scheduler.framework.status import SKIP, Status, unresolvable
 
 
@@ -31,8 +31,8 @@ class NodeAffinity(Plugin):
     """Filters by required affinity and nodeSelector, scores by preferred terms."""
 
     NAME = "NodeAffinity"
-    DEPENDS_ON_PODS = False
-    SCORE_DEPENDS_ON_PODS = False
+    FILTER_SCOPE = Scope.NODE
+    SCORE_SCOPE = Scope.NODE
     _STATUS = unresolvable(NAME, "node(s) didn't match Pod's node affinity/selector")
     _ENFORCED = unresolvable(NAME, "node(s) didn't match scheduler-enforced node affinity")
     _CONFLICT = unresolvable(NAME, "pod affinity terms conflict")

@@ -11,7 +11,7 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.scheduler.cache.columns import Columns
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.events import Action, EventRegistration, node_event
-from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin
+from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin, Scope
 from simulations.engine.scheduler.framework.status import Status, unresolvable
 
 
@@ -19,7 +19,7 @@ class NodeName(Plugin):
     """Filters by `spec.nodeName`."""
 
     NAME = "NodeName"
-    DEPENDS_ON_PODS = False
+    FILTER_SCOPE = Scope.NODE
     _STATUS = unresolvable(NAME, "node(s) didn't match the requested node name")
 
     def events_to_register(self) -> Sequence[EventRegistration]:

@@ -12,7 +12,7 @@ from simulations.engine.api.scheduling import HostPort
 from simulations.engine.scheduler.cache.columns import Columns
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.events import Action, EventRegistration, node_event, pod_event
-from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Handle, Plugin, PreFilterResult
+from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Handle, Plugin, PreFilterResult, Scope
 from simulations.engine.scheduler.framework.status import SKIP, Status, unschedulable
 
 
@@ -20,6 +20,7 @@ class NodePorts(Plugin):
     """Filters by host ports in use."""
 
     NAME = "NodePorts"
+    FILTER_SCOPE = Scope.NODE
     _STATUS = unschedulable(NAME, "node(s) didn't have free ports for the requested pod ports")
 
     def __init__(self, handle: Handle) -> None:

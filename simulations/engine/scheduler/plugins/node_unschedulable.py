@@ -12,7 +12,7 @@ from simulations.engine.api.scheduling import NO_SCHEDULE, UNSCHEDULABLE_TAINT_K
 from simulations.engine.scheduler.cache.columns import Columns
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.events import Action, EventRegistration, node_event, pod_event
-from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin
+from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin, Scope
 from simulations.engine.scheduler.framework.status import Status, unresolvable
 
 _TAINT: Final = Taint(UNSCHEDULABLE_TAINT_KEY, "", NO_SCHEDULE)
@@ -22,7 +22,7 @@ class NodeUnschedulable(Plugin):
     """Filters Nodes with `spec.unschedulable`."""
 
     NAME = "NodeUnschedulable"
-    DEPENDS_ON_PODS = False
+    FILTER_SCOPE = Scope.NODE
     _STATUS = unresolvable(NAME, "node(s) were unschedulable")
 
     def events_to_register(self) -> Sequence[EventRegistration]:

@@ -14,7 +14,7 @@ from simulations.engine.scheduler.cache.columns import Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.events import Action, EventRegistration, node_event, pod_event
 from simulations.engine.scheduler.framework.normalize import default_normalize
-from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin
+from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin, Scope
 from simulations.engine.scheduler.framework.status import Status, unresolvable
 
 
@@ -22,8 +22,8 @@ class TaintToleration(Plugin):
     """Filters by NoSchedule and NoExecute taints, scores by PreferNoSchedule ones."""
 
     NAME = "TaintToleration"
-    DEPENDS_ON_PODS = False
-    SCORE_DEPENDS_ON_PODS = False
+    FILTER_SCOPE = Scope.NODE
+    SCORE_SCOPE = Scope.NODE
     _STATUS = unresolvable(NAME, "node(s) had untolerated taint(s)")
 
     def events_to_register(self) -> Sequence[EventRegistration]:

@@ -6,8 +6,6 @@ Source: pkg/scheduler/framework/plugins/interpodaffinity/plugin.go, v1.36
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
 from simulations.engine.scheduler.cache.columns import Columns, Ints
@@ -79,8 +77,7 @@ class InterPodAffinity(Plugin):
 
     def score(self, state: CycleState, pod: Pod, info: NodeInfo) -> int:
         """The weight of the Node's topology values."""
-        rows = np.array([info.row])
-        return int(scoring.score_rows(state.data[self.NAME + "/score"], self.handle.cache.columns, rows)[0])
+        return scoring.score_row(state.data[self.NAME + "/score"], self.handle.cache.columns, info.row)
 
     def score_columns(self, state: CycleState, pod: Pod, columns: Columns, rows: Ints) -> Ints:
         """The same for these rows."""

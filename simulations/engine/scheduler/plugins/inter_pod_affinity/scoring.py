@@ -37,6 +37,11 @@ def _add(weights: Weights, cache: SchedulerCache, key: str, per_row: Ints, weigh
         weights[key] = weights[key] + counts * weight if key in weights else counts * weight
 
 
+def score_row(weights: Weights, columns: Columns, row: int) -> int:
+    """The sum of the weights of one Node's values."""
+    return sum(int(by_id[columns.label(key).ids[row]]) for key, by_id in weights.items())
+
+
 def score_rows(weights: Weights, columns: Columns, rows: Ints) -> Ints:
     """The sum of the weights of the Nodes' values."""
     total = np.zeros(len(rows), dtype=np.int64)

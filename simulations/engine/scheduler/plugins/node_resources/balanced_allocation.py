@@ -3,13 +3,16 @@
 Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, v1.36
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from simulations.engine.api.pod import Pod
+from simulations.engine.kernel.clock import truncated_div
 from simulations.engine.scheduler.cache.columns import Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
-from simulations.engine.scheduler.framework.plugin import CycleState, Plugin
+from simulations.engine.scheduler.framework.plugin import CycleState, Plugin, Scope
 from simulations.engine.scheduler.framework.status import SKIP, Status
 from simulations.engine.scheduler.plugins.node_resources.allocation import column_usage, left_out, node_usage
 from simulations.engine.scheduler.plugins.node_resources.args import BalancedAllocationArgs
@@ -21,6 +24,7 @@ class NodeResourcesBalancedAllocation(Plugin):
     """Scores how much more even the use becomes with the Pod; 75 is no change."""
 
     NAME = "NodeResourcesBalancedAllocation"
+    SCORE_SCOPE = Scope.NODE
 
     def __init__(self, args: BalancedAllocationArgs) -> None:
         self.resources = tuple(resource for resource, _weight in args.resources)
@@ -31,8 +35,13 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     def score(self, state: CycleState, pod: Pod, info: NodeInfo) -> int:
         """The score of one Node."""
-        usage = [(r, *node_usage(pod, info, r, nonzero=False)) for r in self.resources if not left_out(pod, r)]
-        return int(_balance(pod, [(r, np.array([a]), np.array([q])) for r, a, q in usage], 1)[0])
+        with_pod, without = [], []
+        for resource in self.resources:
+            allocatable, requested = node_usage(pod, info, resource, nonzero=False)
+            if allocatable and not left_out(pod, resource):
+                with_pod.append(min(requested / allocatable, 1.0))
+                without.append(min((requested - pod.spec.requests.get(resource, 0)) / allocatable, 1.0))
+        return 50 + truncated_div(50 + int((1.0 - deviation(with_pod)) * 100.0) - int((1.0 - deviation(without)) * 100.0), 2)
 
     def score_columns(self, state: CycleState, pod: Pod, columns: Columns, rows: Ints) -> Ints:
         """The scores of these rows."""
@@ -56,21 +65,19 @@ def _evenness(fractions: list[Fractions], present: list[NDArray[np.bool_]], size
     """int((1 - std) * 100) with the standard deviation over the resources that a Node has."""
     if len(fractions) < 2:
         return np.full(size, 100, dtype=np.int64)
-    values, there = np.array(fractions), np.array(present)
-    number = there.sum(axis=0)
     if len(fractions) == 2:
-        deviation = np.where(number == 2, np.abs((values[0] - values[1]) / 2), 0.0)
+        spread = np.where(present[0] & present[1], np.abs((fractions[0] - fractions[1]) / 2), 0.0)
     else:
-        deviation = np.array([_deviation(values[:, i], there[:, i]) for i in range(size)])
-    return ((1.0 - deviation) * 100.0).astype(np.int64)
+        kept = ([float(f[i]) for f, there in zip(fractions, present, strict=True) if there[i]] for i in range(size))
+        spread = np.fromiter((deviation(values) for values in kept), dtype=np.float64, count=size)
+    return ((1.0 - spread) * 100.0).astype(np.int64)
 
 
-def _deviation(values: Fractions, there: NDArray[np.bool_]) -> float:
-    """The population standard deviation, summed in the order of the resources; two values: half their distance."""
-    kept = [float(v) for v, t in zip(values, there, strict=True) if t]
-    if len(kept) < 2:
+def deviation(values: list[float]) -> float:
+    """The population standard deviation, summed in the order of the resources; of two values half their distance."""
+    if len(values) < 2:
         return 0.0
-    if len(kept) == 2:
-        return abs((kept[0] - kept[1]) / 2)
-    mean = sum(kept) / len(kept)
-    return float(np.sqrt(sum((v - mean) * (v - mean) for v in kept) / len(kept)))
+    if len(values) == 2:
+        return abs((values[0] - values[1]) / 2)
+    mean = sum(values) / len(values)
+    return math.sqrt(sum((v - mean) * (v - mean) for v in values) / len(values))

@@ -12,11 +12,11 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.scheduler.cache.columns import Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo, counted_requests, is_extended
 from simulations.engine.scheduler.framework.events import Action, EventRegistration, node_event, pod_event
-from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin
+from simulations.engine.scheduler.framework.plugin import CycleState, FilterColumn, Plugin, Scope
 from simulations.engine.scheduler.framework.status import Status, unresolvable, unschedulable
 from simulations.engine.scheduler.plugins.node_resources.allocation import column_usage, left_out, node_usage
 from simulations.engine.scheduler.plugins.node_resources.args import FitArgs
-from simulations.engine.scheduler.plugins.node_resources.strategies import combine, resource_score
+from simulations.engine.scheduler.plugins.node_resources.strategies import strategy_of
 
 Wanted = tuple[tuple[str, int], ...]
 """(resource, amount) pairs that a Pod asks for, none of them 0."""
@@ -26,10 +26,12 @@ class NodeResourcesFit(Plugin):
     """Filters by cpu, memory, ephemeral storage, scalars and the number of Pods."""
 
     NAME = "NodeResourcesFit"
+    FILTER_SCOPE = Scope.NODE
+    SCORE_SCOPE = Scope.NODE
 
     def __init__(self, args: FitArgs) -> None:
         self.args = args
-        self._resource_score = resource_score(args.strategy)
+        self._strategy = strategy_of(args.strategy)
         self._ignores = bool(args.ignored_resources or args.ignored_groups)
         self._statuses: dict[tuple[str, ...], tuple[Status, Status]] = {}
 
@@ -101,14 +103,12 @@ class NodeResourcesFit(Plugin):
 
     def score(self, state: CycleState, pod: Pod, info: NodeInfo) -> int:
         """The score of one Node by the strategy."""
-        scores, weights = [], []
+        parts = []
         for resource, weight in self.args.strategy.resources:
             allocatable, requested = node_usage(pod, info, resource, nonzero=True)
-            if allocatable == 0 or left_out(pod, resource):
-                continue
-            scores.append(self._resource_score(np.array([allocatable]), np.array([requested])))
-            weights.append(np.array([weight]))
-        return int(combine(self.args.strategy, scores, weights)[0]) if scores else 0
+            if allocatable and not left_out(pod, resource):
+                parts.append((self._strategy.resource(allocatable, requested), weight))
+        return self._strategy.node(parts)
 
     def score_columns(self, state: CycleState, pod: Pod, columns: Columns, rows: Ints) -> Ints:
         """The same for these rows."""
@@ -117,10 +117,9 @@ class NodeResourcesFit(Plugin):
             if left_out(pod, resource):
                 continue
             allocatable, requested = column_usage(pod, columns, rows, resource, nonzero=True)
-            present = allocatable > 0
-            scores.append(np.where(present, self._resource_score(np.maximum(allocatable, 1), requested), 0))
-            weights.append(np.where(present, weight, 0))
-        return combine(self.args.strategy, scores, weights) if scores else np.zeros(len(rows), dtype=np.int64)
+            scores.append(self._strategy.resources(np.maximum(allocatable, 1), requested))
+            weights.append(np.where(allocatable > 0, weight, 0))
+        return self._strategy.nodes(np.array(scores), np.array(weights)) if scores else np.zeros(len(rows), dtype=np.int64)
 
     def _after_pod_deleted(self, pod: Pod, old: Pod, new: None) -> bool:
         return bool(old.node_name or old.nominated_node_name)
