@@ -90,17 +90,17 @@ class FindingsFold:
     def _loops(self) -> Iterator[Finding]:
         by_owner: dict[str, list[PodLine]] = {}
         for line in self._ledger.lines:
-            if line.preempted_by and line.owner and not line.initial:
+            if line.preempted_by and line.owner and line.replaces is not None and line.replaces.preempted_by:
                 by_owner.setdefault(object_name(line.namespace, line.owner), []).append(line)
-            if line.preemptions >= LOOP_FROM and not line.node:
-                text = f"{line.key} preempted {line.preemptions} times and is still not bound."
+            if line.preemptions >= LOOP_FROM and line.pending:
+                text = f"{line.key} chose victims {line.preemptions:,} times and is still not bound."
                 yield Finding(
                     FindingKind.PREEMPTION_LOOP, "Preemption without end", text, line.key, line.last_attempt, line.preemptions
                 )
         for owner, lines in by_owner.items():
             if len(lines) >= LOOP_FROM:
                 names = shortened([line.key for line in lines])
-                text = f"{len(lines)} pods that replaced others of {owner} were preempted in their turn: {names}."
+                text = f"{len(lines)} pods of {owner} that replaced preempted ones were preempted in their turn: {names}."
                 last = lines[-1]
                 yield Finding(FindingKind.PREEMPTION_LOOP, "Preemption loop", text, last.key, last.preempted_seq, len(lines))
 

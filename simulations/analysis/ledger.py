@@ -12,7 +12,8 @@ from simulations.engine.kernel.trace import Record
 class PodLine:
     """A pod's way through the run. Times are virtual ns; None where it did not happen.
 
-    `initial` pods were there before the run began. `preempted_by` is the last preemptor that chose it as a victim.
+    `initial` pods were there before the run began. `preempted_by` is the last preemptor that chose it as a victim, `victims`
+    are those that it chose last. `replaces` is the pod whose leaving made a controller create this one.
     """
 
     namespace: str
@@ -42,6 +43,7 @@ class PodLine:
     preempted_by: str = ""
     preempted_seq: int = 0
     refused: int = 0
+    replaces: "PodLine | None" = None
 
     @property
     def key(self) -> str:
@@ -66,6 +68,7 @@ class PodLedger:
         self.lines: list[PodLine] = []
         self._by_uid: dict[str, PodLine] = {}
         self._by_name: dict[tuple[str, str], PodLine] = {}
+        self._leaving: dict[int, PodLine] = {}
         self._handlers: dict[str, Callable[[PodLine, Record], None]] = {
             "enqueue": self._enqueue,
             "attempt": self._attempt,
@@ -95,6 +98,7 @@ class PodLedger:
 
     def _new(self, record: Record) -> PodLine:
         line = PodLine(record.namespace, record.name, record.uid, record.seq, record.t, record.actor == "setup")
+        line.replaces = self._leaving.get(record.cause)
         self.lines.append(line)
         self._by_uid[record.uid] = line
         self._by_name[record.namespace, record.name] = line
@@ -117,8 +121,9 @@ class PodLedger:
         line.node = after.get("node") or line.node
         if line.phase == "Running" and line.running is None:
             line.running = record.t
-        if after.get("deletion") is not None and line.deletion is None:
-            line.deletion = record.t
+        if after.get("deletion") is not None:
+            self._leaving[record.seq] = line
+            line.deletion = record.t if line.deletion is None else line.deletion
 
     @staticmethod
     def _enqueue(line: PodLine, record: Record) -> None:
@@ -151,7 +156,7 @@ class PodLedger:
         elif record.reason not in ("Set", "Replaced"):
             line.nominated, line.nominated_at = "", None
 
-    @staticmethod
-    def _gone(line: PodLine, record: Record) -> None:
+    def _gone(self, line: PodLine, record: Record) -> None:
+        self._leaving[record.seq] = line
         line.gone = record.t
         line.nominated, line.nominated_at = "", None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from simulations.analysis.words import of
+from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.trace import Record
 
 DEFAULT_FILTERS = (
@@ -83,25 +84,29 @@ class MemoryTrace:
 class RunFacts:
     """What holds for the whole run: its first record, and the names of the node rows.
 
-    `begin` is the data of the `begin` record. `nodes` maps a node's row number, which is never reused, to its name; `born`
-    and `gone` to the records of its creation and of its leaving. `wants` says which records matter here.
+    `begin` is the data of the `begin` record. `nodes` maps a node's row number, which is never reused, to its name; `born` and
+    `gone` to the records of its creation and of its leaving. `now` is how far the run has come, where that is known. `wants`
+    says which records matter here.
     """
 
     begin: Mapping[str, Any] = field(default_factory=dict)
     nodes: dict[int, str] = field(default_factory=dict)
     born: dict[int, int] = field(default_factory=dict)
     gone: dict[int, int] = field(default_factory=dict)
+    now: SimTime | None = None
     _rows: dict[str, int] = field(default_factory=dict)
 
     @staticmethod
     def wants(record: Record) -> bool:
         """Whether `feed` does anything with the record."""
-        return record.verb == "begin" or (record.resource == "nodes" and record.verb in ("create", "gone"))
+        return record.verb in ("begin", "end") or (record.resource == "nodes" and record.verb in ("create", "gone"))
 
     def feed(self, record: Record) -> None:
-        """Take in a record; only `begin` and the coming and going of nodes matter."""
+        """Take in a record; only `begin`, `end` and the coming and going of nodes matter."""
         if record.verb == "begin":
             self.begin = record.data or {}
+        elif record.verb == "end":
+            self.now = record.t
         elif record.verb == "create" and record.resource == "nodes" and record.code < 400:
             row = of(record.data, "row")
             if row is not None:

@@ -30,7 +30,7 @@ class Summary:
     """Counts at the last record that was fed.
 
     `placed` pods were bound in the run; `pending` ones wait for a node. `calls` counts API calls by actor, then by code;
-    `attempts` scheduling cycles by result. `victims` counts pods chosen, so a pod chosen twice counts twice.
+    `attempts` scheduling cycles by result. `preemptions` counts decisions to preempt, `victims` the pods chosen, each once.
     """
 
     records: int = 0
@@ -65,6 +65,7 @@ class SummaryFold:
         self._attempts: Counter[str] = Counter()
         self._calls: Counter[tuple[str, int]] = Counter()
         self._nodes: dict[str, bool] = {}
+        self._victims: dict[str, bool] = {}
 
     def feed(self, record: Record) -> None:
         """Take in a record."""
@@ -84,8 +85,9 @@ class SummaryFold:
         elif verb == "preempt":
             victims = of(record.data, "victims") or ()
             summary.preemptions += 1
-            summary.victims += len(victims)
-            summary.budget_violations += sum(bool(victim.get("pdb_violated")) for victim in victims)
+            for victim in victims:
+                violated = self._victims.get(victim.get("uid", ""), False)
+                self._victims[victim.get("uid", "")] = violated or bool(victim.get("pdb_violated"))
         elif verb == "gone" and record.resource == "nodes":
             self._nodes.pop(record.name, None)
         elif verb == "end":
@@ -96,6 +98,8 @@ class SummaryFold:
         summary, lines = self._summary, self._ledger.lines
         summary.nodes = len(self._nodes)
         summary.pods = len(lines)
+        summary.victims = len(self._victims)
+        summary.budget_violations = sum(self._victims.values())
         summary.placed = sum(line.bound is not None for line in lines)
         summary.pending = sum(line.pending for line in lines)
         summary.running = sum(line.gone is None and line.phase == "Running" for line in lines)

@@ -100,6 +100,14 @@ _TABLE = (
     ("E0501", "A line is not a record of a trace.", "Check that the file is a trace.jsonl and is complete."),
     ("E0502", "A trace does not start with its begin record.", "Take the whole trace, from its first line."),
     ("E0503", "The trace has a format version that is not known.", "Read it with the version of Schedscope that wrote it."),
+    (
+        "E0602",
+        "Something went wrong inside; the run or import has failed.",
+        "What was stored stays usable; tell its number in a report.",
+    ),
+    ("E0620", "There is no sample of that name.", "Take one of those on the landing page."),
+    ("E0621", "There is no such cluster, or it has no snapshot.", "Open the list of clusters."),
+    ("E0622", "There is no such run.", "Open the list of runs."),
     ("E0701", "A setting is not written as key=value.", "Write --set key=value."),
     ("E0702", "There is no setting of that name.", "Take one of those that the message lists."),
     ("E0703", "A setting's value does not parse.", "Look at the reason in the message."),
@@ -115,6 +123,7 @@ _TABLE = (
     ("E0719", "A label of the added pods is not allowed.", "Keys and values follow the rules of Kubernetes labels."),
     ("E0720", "There is no PriorityClass of that name.", "Take one of those that the message lists, or give a priority."),
     ("E0721", "Added pods would have names that are taken.", "Choose another name prefix."),
+    ("E0722", "The pace is out of range.", "Take a number within the range that the message names."),
 )
 
 _WARNINGS = (

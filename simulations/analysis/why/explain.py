@@ -1,11 +1,12 @@
 """Answers "why?" for one pod, as of one record of the trace."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from simulations.analysis.reading import RunFacts, TraceReader
 from simulations.analysis.why import history, sentence, tables
-from simulations.analysis.why.preemption import preemption_of, victimhood_of
-from simulations.analysis.why.state import PodState, state_of
+from simulations.analysis.why.preemption import preemption_from, preemption_of, victimhood_of
+from simulations.analysis.why.sentence import Findings
+from simulations.analysis.why.state import state_of
 from simulations.analysis.why.types import AttemptRow, Why
 from simulations.analysis.words import of
 from simulations.engine.kernel.trace import Record
@@ -14,10 +15,10 @@ MOST_ROWS = 200
 
 
 def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None, limit: int = MOST_ROWS) -> Why | None:
-    """Explain the pod `namespace/name` as of the record `at`, or of the last one; None when the trace has no such pod.
+    """Explain the pod `namespace/name` as of the record `at`, or as of now; None when the trace has no such pod.
 
-    What followed from an attempt or a preemption is told to its end, also where `at` lies before it. `limit` bounds the rows
-    of the Filter table. Of pods that had the same name one after the other, the one that `at` belongs to is meant.
+    What followed from an attempt or a preemption is told to its end, also where `at` lies before it. `limit` bounds the rows of
+    the Filter table. Of pods that had the same name one after the other, the one that `at` belongs to is meant, or the last.
     """
     records = _one_object(trace.about(f"pods/{pod}"), at)
     if not records:
@@ -25,23 +26,28 @@ def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None
     until = records[-1].seq if at is None else at
     past = [record for record in records if record.seq <= until] or records[:1]
     state = state_of(past)
+    if at is None and facts.now is not None and not state.gone:
+        state.now = max(state.now, facts.now)
     attempts = [record for record in past if record.verb == "attempt"]
-    rows = tuple(_attempt_row(record, trace, number) for number, record in enumerate(attempts, start=1))
+    woken_by = {record.seq: of(record.data, "event", "") for record in past if record.verb == "enqueue"}
+    rows = tuple(_attempt_row(record, number, woken_by) for number, record in enumerate(attempts, start=1))
     last = attempts[-1] if attempts else None
     data = (last.data if last is not None else None) or {}
     filters = tables.filter_table(data, facts, last.seq, limit) if last is not None else None
     preemption = preemption_of(last, trace, facts) if last is not None else None
+    chosen = next((record for record in reversed(past) if record.verb == "preempt"), None)
+    room = preemption_from(chosen, trace, facts) if chosen is not None else None
     victim = victimhood_of(records, trace, until)
     return Why(
         pod=pod,
         uid=past[-1].uid,
         seq=past[-1].seq,
-        time=past[-1].t,
+        time=state.now,
         state=state.word,
         priority=state.priority,
         node=state.node,
         nominated_node=state.nominated,
-        sentence=sentence.of_pod(state, rows, filters, preemption, victim),
+        sentence=sentence.of_pod(state, Findings(rows, filters, preemption, room, victim)),
         attempts=rows,
         attempt=rows[-1] if rows else None,
         filters=filters,
@@ -74,9 +80,8 @@ def _uid_of(record: Record) -> str:
     return record.uid
 
 
-def _attempt_row(record: Record, trace: TraceReader, number: int) -> AttemptRow:
+def _attempt_row(record: Record, number: int, woken_by: Mapping[int, str]) -> AttemptRow:
     data = record.data or {}
-    woken = trace.record(record.cause) if record.cause else None
     return AttemptRow(
         seq=record.seq,
         number=data.get("attempt", number),
@@ -88,8 +93,5 @@ def _attempt_row(record: Record, trace: TraceReader, number: int) -> AttemptRow:
         nodes=data.get("nodes", 0),
         evaluated=data.get("evaluated", 0),
         feasible=data.get("feasible", 0),
-        woken_by=of(woken.data, "event", "") if woken is not None else "",
+        woken_by=woken_by.get(record.cause, ""),
     )
-
-
-__all__ = ["MOST_ROWS", "PodState", "explain"]

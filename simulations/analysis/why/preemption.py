@@ -15,8 +15,11 @@ _MOST_STEPS = 8
 def preemption_of(attempt: Record, trace: TraceReader, facts: RunFacts) -> Preemption | None:
     """What PostFilter said in the cycle of `attempt`; None when it did not run."""
     found = next((effect for effect in trace.effects(attempt.seq) if effect.verb in ("preempt", "nopreempt")), None)
-    if found is None:
-        return None
+    return None if found is None else preemption_from(found, trace, facts)
+
+
+def preemption_from(found: Record, trace: TraceReader, facts: RunFacts) -> Preemption:
+    """What a `preempt` or `nopreempt` record says, and what became of the victims."""
     data = found.data or {}
     node = data.get("node") or ""
     return Preemption(
@@ -61,7 +64,7 @@ def _fate(entry: Mapping[str, Any], trace: TraceReader, since: int) -> VictimFat
         was_terminating=bool(entry.get("terminating")),
         deletion_seq=accepted.seq if accepted is not None else 0,
         deletion_asked=accepted.t if accepted is not None else None,
-        refused=sum(record.code >= 400 for record in deletions),
+        refused=sum(_is_deletion(record) and record.code >= 400 for record in records),
         gone=gone.t if gone is not None else None,
     )
 
@@ -83,7 +86,7 @@ def victimhood_of(records: Sequence[Record], trace: TraceReader, until: int) -> 
     decision, entry = found
     data = decision.data or {}
     later = [record for record in records if record.seq > decision.seq]
-    deletions = [record for record in later if _is_deletion(record) and record.actor == "kube-scheduler"]
+    deletions = [record for record in records if _is_deletion(record) and record.actor == "kube-scheduler"]
     terminating = next((record for record in later if of(of(record.data, "after"), "deletion") is not None), None)
     gone = next((record for record in later if record.verb == "gone"), None)
     replacement, node = _replacement(records, trace)

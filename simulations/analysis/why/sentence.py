@@ -1,6 +1,7 @@
 """The first sentence of an explanation: what is the matter with the pod, in plain words."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from simulations.analysis.why import phrases
 from simulations.analysis.why.state import PodState
@@ -8,25 +9,32 @@ from simulations.analysis.why.types import AttemptRow, FilterTable, Preemption, 
 from simulations.analysis.words import duration, plural, shortened
 
 
-def of_pod(
-    state: PodState,
-    attempts: Sequence[AttemptRow],
-    filters: FilterTable | None,
-    preemption: Preemption | None,
-    victim: Victimhood | None,
-) -> str:
-    """One sentence, or two where the pod is both waiting and about to be helped."""
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the sentence is about: the attempts, the tables of the last one, and the last preemption that found room."""
+
+    attempts: Sequence[AttemptRow]
+    filters: FilterTable | None
+    preemption: Preemption | None
+    room: Preemption | None
+    victim: Victimhood | None
+
+
+def of_pod(state: PodState, found: Findings) -> str:
+    """One sentence, the cause before the consequence."""
+    victim = found.victim
     if victim is not None and (state.deleting or state.gone or victim.refused):
         return _victim(state, victim)
     if state.gone:
-        return f"Deleted {duration(state.now - state.created)} after it was created."
+        ran = f"; it was on {state.node}" if state.node else ""
+        return f"Deleted {duration(state.now - state.created)} after it was created{ran}."
     if state.deleting:
         return f"Terminating on {state.node}." if state.node else "Terminating."
     if state.node:
-        return _placed(state, attempts)
+        return _placed(state, found.attempts)
     if state.queue == "gated":
-        return _gated(state, preemption)
-    return _pending(state, attempts, filters, preemption)
+        return _gated(state, found.room)
+    return _pending(state, found)
 
 
 def _victim(state: PodState, victim: Victimhood) -> str:
@@ -63,37 +71,40 @@ def _placed(state: PodState, attempts: Sequence[AttemptRow]) -> str:
     return f"{text}, having preempted {shortened(list(dict.fromkeys(state.victims)))}." if state.victims else f"{text}."
 
 
-def _gated(state: PodState, preemption: Preemption | None) -> str:
+def _gated(state: PodState, room: Preemption | None) -> str:
     waited = duration(state.now - state.created)
-    if state.nominated and preemption is not None:
-        return f"Pending {waited}: {_leaving(state, preemption)}; {state.gate or 'a gate'} holds it back until then."
+    if state.nominated and room is not None:
+        return f"Pending {waited}: {_leaving(state, room)}; {state.gate or 'a gate'} holds it back until then."
     return f"Held back for {waited} by {state.gate or 'a scheduling gate'}; the scheduler does not try it meanwhile."
 
 
-def _pending(state: PodState, attempts: Sequence[AttemptRow], filters: FilterTable | None, preemption: Preemption | None) -> str:
+def _pending(state: PodState, found: Findings) -> str:
     waited = duration(state.now - state.created)
-    if not attempts or filters is None:
+    if not found.attempts or found.filters is None:
         return f"Pending {waited}: the scheduler has not tried it yet."
-    last = attempts[-1]
+    last = found.attempts[-1]
     if last.reason == "Scheduled":
         return f"Pending {waited}: {last.node} was chosen, binding is under way."
-    text = f"Pending {waited}: {_rejections(filters) or last.message.rstrip('.')}"
-    if state.nominated and preemption is not None and preemption.helped:
-        return f"{text}; {_leaving(state, preemption)}."
-    if preemption is not None and preemption.helped and not state.nominations:
-        return f"{text}; preempts {shortened([victim.pod for victim in preemption.victims])} on {preemption.node}."
-    if preemption is not None and preemption.helped:
+    text = f"Pending {waited}: {_rejections(found.filters) or last.message.rstrip('.')}"
+    if state.nominated and found.room is not None:
+        return f"{text}; {_leaving(state, found.room)}."
+    preemption = found.preemption
+    if preemption is None:
+        return f"{text}."
+    if not preemption.helped:
+        return f"{text}; preemption cannot help because {phrases.helpless(preemption.message or last.message)}."
+    if state.nominations:
         return f"{text}; preemption on {preemption.node} was begun, but the nomination is gone again."
-    if preemption is not None:
-        return f"{text}; preemption cannot help because {phrases.helpless(preemption.message)}."
-    return f"{text}."
+    return f"{text}; preempts {shortened([victim.pod for victim in preemption.victims])} on {preemption.node}."
 
 
-def _leaving(state: PodState, preemption: Preemption) -> str:
-    staying = [victim.pod for victim in preemption.victims if victim.gone is None or victim.gone > state.now]
+def _leaving(state: PodState, room: Preemption) -> str:
+    staying = [victim for victim in room.victims if victim.gone is None or victim.gone > state.now]
     if not staying:
-        return f"nominated to {state.nominated}, where room is being made"
-    return f"nominated to {state.nominated}, waits for {shortened(staying)} to leave"
+        return f"nominated to {state.nominated}, where its victims have left"
+    text = f"nominated to {state.nominated}, waits for {shortened([victim.pod for victim in staying])} to leave"
+    refused = sum(victim.refused for victim in staying if victim.deletion_asked is None)
+    return f"{text}, whose deletion the API server has refused {_times(refused)}" if refused else text
 
 
 def _rejections(filters: FilterTable) -> str:

@@ -116,7 +116,7 @@ def score_table(data: Mapping[str, Any], facts: RunFacts) -> ScoreTable | None:
 def _score_note(rows: Sequence[ScoreRow], tied: int, chosen: str) -> str:
     best = rows[0].total if rows else 0
     if tied > 1:
-        return f"{plural(tied, 'node')} share the highest total, {best}; {chosen} was drawn among them at random."
+        return f"{plural(tied, 'node')} share the highest total, {best}; {chosen} came first of them in the scheduler's heap."
     runner_up = next((row for row in rows if not row.chosen), None)
     if runner_up is None:
         return f"{chosen} has the highest total, {best}."

@@ -113,7 +113,7 @@ class ScoreTable:
 
 @dataclass(frozen=True, slots=True)
 class VictimFate:
-    """What became of one victim of this preemptor."""
+    """What became of one victim of this preemptor. `refused` counts all deletions of it that the API server refused."""
 
     pod: str
     uid: str

@@ -175,12 +175,14 @@ class TestFindings:
 
     def test_replacements_that_are_preempted_in_their_turn_are_a_loop(self):
         story = Story()
-        for index in range(3):
-            story.create(index * 10, f"web-{index}", actor="controller-manager", owner="ReplicaSet/web")
+        left = story.create(0, "web-0", actor="controller-manager", owner="ReplicaSet/web")
+        for index in range(4):
             story.create(index * 10, f"urgent-{index}", priority=1000)
             story.preempt(index * 10 + 5, f"urgent-{index}", 0, "node-1", f"web-{index}")
-            story.gone(index * 10 + 6, f"web-{index}")
+            left = story.gone(index * 10 + 6, f"web-{index}")
             story.gone(index * 10 + 7, f"urgent-{index}")
+            story.create(index * 10 + 8, f"web-{index + 1}", actor="controller-manager", cause=left, owner="ReplicaSet/web")
+        story.gone(50, "web-4")
         [finding] = summed(story).findings()
         assert (finding.kind, finding.count) == ("preemption loop", 3)
-        assert "replaced others of shop/ReplicaSet/web" in finding.text
+        assert "3 pods of shop/ReplicaSet/web that replaced preempted ones" in finding.text

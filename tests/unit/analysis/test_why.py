@@ -47,6 +47,26 @@ class TestFirstSentence:
             == "Pending 6 ms: nominated to node-1, waits for shop/web-1 to leave; DefaultPreemption holds it back until then."
         )
 
+    def test_a_nominated_pod_that_is_tried_again_still_says_for_whom_it_waits(self):
+        story = preemption_story()
+        cut = [record for record in story.records if record.t < 3_000_000_000]
+        last = cut[-1].seq
+        again = Story()
+        attempt = again.attempt(2500, "urgent-1", 0, message=LACKS_CPU, verdicts=VERDICTS)
+        message = "not eligible due to a terminating pod on the nominated node."
+        again.of_pod(2500, "scheduler", "nopreempt", "urgent-1", cause=attempt, message=message, data={"none": []})
+        for record in again.records[1:]:
+            record.seq += last
+            record.cause += last if record.cause else 0
+            cut.append(record)
+        sentence = explain("shop/urgent-1", MemoryTrace(cut), RunFacts.of(cut)).sentence
+        assert sentence == "Pending 1.5 s: 2 of 2 nodes lack cpu; nominated to node-1, waits for shop/web-1 to leave."
+
+    def test_a_pod_still_pending_counts_to_the_end_of_the_run(self):
+        story, _ = tried(nodes=1, verdicts=VERDICTS, message=LACKS_CPU)
+        story.add(9000, "schedscope", "end", resource="runs", reason="Duration")
+        assert why(story, "web-1").sentence.startswith("Pending 8 s: ")
+
     def test_a_victim_says_by_whom_with_both_priorities_and_where_its_replacement_went(self):
         sentence = why(preemption_story(refuse=2), "web-1").sentence
         assert sentence == (
@@ -216,7 +236,7 @@ class TestScores:
         scores = self.SCORES | {"total": [100, 100]}
         story, _ = tried(feasible=2, node="node-3", reason="Scheduled", scores=scores, tie=2)
         table = why(story, "web-1").scores
-        assert table.note == "2 nodes share the highest total, 100; node-3 was drawn among them at random."
+        assert table.note == "2 nodes share the highest total, 100; node-3 came first of them in the scheduler's heap."
         assert table.rows[0].node == "node-3"
 
     def test_one_feasible_node_is_taken_unscored_and_the_table_says_so(self):
