@@ -1,11 +1,13 @@
 """Starts broker, worker and web server, watches them, and stops all of them together."""
 
+import contextlib
+import os
 import signal
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -53,8 +55,6 @@ def start_services() -> list[Child]:
     Raises:
         CommandError: no broker.
     """
-    import os
-
     if os.environ.get("REDIS_URL"):
         if not broker_answers():
             raise CommandError(f"E0613: no broker answers at {environment.redis_url()}", returncode=2)
@@ -62,6 +62,26 @@ def start_services() -> list[Child]:
     if broker_answers():
         raise CommandError(f"E0614: Schedscope runs already with the data in {environment.data_folder()}", returncode=2)
     return [start_broker()]
+
+
+@contextlib.contextmanager
+def services_for_a_command(*, wanted: bool) -> Iterator[None]:
+    """While a command waits for a run: if no broker answers, a broker and a worker of its own, stopped with it.
+
+    Raises:
+        CommandError: no broker can be had.
+    """
+    if not wanted or broker_answers():
+        yield
+        return
+    children = start_services()
+    try:
+        log = environment.run_folder() / "worker.log"
+        children.append(Child("worker", worker_command(1), log=log))
+        yield
+    finally:
+        for child in reversed(children):
+            child.stop()
 
 
 class Supervisor:

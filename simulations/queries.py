@@ -1,0 +1,291 @@
+"""What the web may read, as typed rows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from simulations import results
+from simulations.analysis.catalogue import TABLES
+from simulations.analysis.columns import Column, Row
+from simulations.analysis.reading import RunFacts, subject_of
+from simulations.analysis.tables import table_rows
+from simulations.analysis.why.explain import explain
+from simulations.analysis.why.types import Why
+from simulations.engine.kernel.errors import ScenarioError
+from simulations.engine.kernel.trace import Record
+from simulations.engine.trace_format import decode
+from simulations.models import FINISHED_STATES, Cluster, ImportJob, Run, Snapshot, Span, TraceRecord
+from simulations.samples import Sample, first_sample, sample, samples
+
+SPANS_AT_ONCE = 4000
+RECORDS_AT_ONCE = 2000
+__all__ = ["Sample", "first_sample", "sample", "samples"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as the tables and its own page show it."""
+
+    id: int
+    name: str
+    state: str
+    seed: int
+    pace: float
+    progress: float
+    seq: int
+    attempt: int
+    sim_time: int
+    created: datetime
+    finished: datetime | None
+    error_code: str
+    error_message: str
+    sample: str
+    cluster_id: int | None
+    recorded: bool
+    changes: tuple[dict[str, str], ...]
+    summary: dict[str, Any]
+    findings: tuple[dict[str, Any], ...]
+    cancel_requested: bool
+    queued_without_worker: bool
+
+    @property
+    def active(self) -> bool:
+        """Whether it is still to come or going on."""
+        return self.state not in FINISHED_STATES
+
+    @property
+    def preemptions(self) -> int:
+        """Decisions to preempt."""
+        return int(self.summary.get("preemptions", 0))
+
+
+def _run_row(run: Run) -> RunRow:
+    scenario = run.scenario
+    return RunRow(
+        run.pk, run.name, run.state, run.seed, run.pace, run.progress, run.seq, run.attempt, run.sim_time, run.created, run.finished,
+        run.error_code, run.error_message, scenario.sample, scenario.snapshot.cluster_id if scenario.snapshot else None, False,
+        tuple(scenario.changes.get("changes", ())), run.summary, tuple(run.findings), run.cancel_requested,
+        run.state == "queued" and run.announced is None,
+    )  # fmt: skip
+
+
+def _runs() -> QuerySet[Run]:
+    return Run.objects.select_related("scenario__snapshot").defer("scenario__document", "scenario__snapshot__objects_blob")
+
+
+def runs(limit: int = 200) -> list[RunRow]:
+    """The newest runs; those with findings first."""
+    return sorted((_run_row(r) for r in _runs()[:limit]), key=lambda r: (not r.findings, -r.created.timestamp()))
+
+
+def recent_runs(limit: int = 6) -> list[RunRow]:
+    """The newest runs."""
+    return [_run_row(r) for r in _runs()[:limit]]
+
+
+def run(run_id: int) -> RunRow | None:
+    """One run."""
+    found = _runs().filter(pk=run_id).first()
+    return None if found is None else _run_row(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """A cluster as the tables show it."""
+
+    id: int
+    name: str
+    kind: str
+    created: datetime
+    nodes: int
+    pods: int
+    pending: int
+    counts: dict[str, int] = field(default_factory=dict)
+    receipt: dict[str, Any] = field(default_factory=dict)
+    taken_at: datetime | None = None
+
+
+def _cluster_row(cluster: Cluster) -> ClusterRow:
+    snapshot = Snapshot.objects.filter(cluster=cluster).defer("objects_blob").first()
+    numbers = (0, 0, 0) if snapshot is None else (snapshot.nodes, snapshot.pods, snapshot.pending)
+    taken = None if snapshot is None else snapshot.taken_at
+    return ClusterRow(cluster.pk, cluster.name, cluster.kind, cluster.created, *numbers, cluster.counts, cluster.receipt, taken)
+
+
+def clusters(limit: int = 200) -> list[ClusterRow]:
+    """The newest clusters."""
+    return [_cluster_row(c) for c in Cluster.objects.all()[:limit]]
+
+
+def cluster(cluster_id: int) -> ClusterRow | None:
+    """One cluster."""
+    found = Cluster.objects.filter(pk=cluster_id).first()
+    return None if found is None else _cluster_row(found)
+
+
+def cluster_objects(cluster_id: int) -> list[dict[str, Any]]:
+    """The manifests of a cluster's newest snapshot."""
+    snapshot = Snapshot.objects.filter(cluster_id=cluster_id).first()
+    return [] if snapshot is None else results.decompress(snapshot.objects_blob)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    """An import on its way."""
+
+    id: int
+    name: str
+    state: str
+    step: str
+    progress: float
+    receipt: dict[str, Any]
+    cluster_id: int | None
+    error_code: str
+    error_message: str
+
+    @property
+    def active(self) -> bool:
+        """Whether it is still to come or going on."""
+        return self.state not in FINISHED_STATES
+
+
+def import_job(job_id: int) -> ImportRow | None:
+    """One import."""
+    job = ImportJob.objects.filter(pk=job_id).first()
+    if job is None:
+        return None
+    return ImportRow(
+        job.pk, job.name, job.state, job.step, job.progress, job.receipt, job.cluster_id, job.error_code, job.error_message
+    )
+
+
+# -- spans and records by cursor -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SpanBatch:
+    """What changed after a cursor: spans in their newest form up to the record `to_seq`; `state` and `progress` of the run."""
+
+    run: int
+    attempt: int
+    from_seq: int
+    to_seq: int
+    state: str
+    sim_time: int
+    progress: float
+    more: bool
+    spans: tuple[bytes, ...]
+
+    def as_json(self) -> bytes:
+        """The wire form; the spans are JSON already."""
+        head = (
+            f'{{"type":"spans","run":{self.run},"attempt":{self.attempt},"from":{self.from_seq},"to":{self.to_seq},'
+            f'"state":"{self.state}","sim":{self.sim_time},"progress":{self.progress:.4f},"more":{str(self.more).lower()},"spans":['
+        )
+        return head.encode() + b",".join(self.spans) + b"]}"
+
+
+def spans_after(run_id: int, after: int, limit: int = SPANS_AT_ONCE) -> SpanBatch | None:
+    """The spans that records after `after` opened or changed, whole records only; None: no such run."""
+    state = Run.objects.filter(pk=run_id).values_list("attempt", "seq", "state", "sim_time", "progress").first()
+    if state is None:
+        return None
+    attempt, reached, word, sim_time, progress = state
+    of_run = Span.objects.filter(run_id=run_id, attempt=attempt)
+    newer = of_run.filter(changed_seq__gt=after, changed_seq__lte=reached).order_by("changed_seq", "span_id")
+    rows = list(newer.values_list("changed_seq", "body")[:limit])
+    to_seq, more = reached, False
+    if len(rows) == limit:
+        last = rows[-1][0]
+        more = newer.filter(changed_seq__gt=last).exists() or newer.count() > limit
+        whole = [row for row in rows if row[0] < last]
+        if more and whole:
+            rows, to_seq = whole, last - 1
+        elif more:
+            rows, to_seq = list(of_run.filter(changed_seq=last).values_list("changed_seq", "body")), last
+    bodies = tuple(bytes(body) for _seq, body in rows)
+    return SpanBatch(run_id, attempt, after, max(to_seq, after), word, sim_time, progress, more, bodies)
+
+
+def _attempt_of(run_id: int) -> int:
+    return Run.objects.values_list("attempt", flat=True).get(pk=run_id)
+
+
+class StoredTrace:
+    """A run's trace in the database, for folds that look things up."""
+
+    def __init__(self, run_id: int) -> None:
+        self._records = TraceRecord.objects.filter(run_id=run_id, attempt=_attempt_of(run_id))
+
+    def record(self, seq: int) -> Record | None:
+        """The record with this number."""
+        body = self._records.filter(seq=seq).values_list("body", flat=True).first()
+        return None if body is None else decode(bytes(body))
+
+    def effects(self, seq: int) -> Sequence[Record]:
+        """The records that it led to."""
+        return self._decoded(self._records.filter(cause=seq).order_by("seq"))
+
+    def about(self, subject: str) -> Sequence[Record]:
+        """The records about an object."""
+        return self._decoded(self._records.filter(subject=subject).order_by("seq"))
+
+    def all(self) -> Iterator[Record]:
+        """Every record in order, read a piece at a time."""
+        after = 0
+        while True:
+            piece = self._decoded(self._records.filter(seq__gt=after).order_by("seq")[:RECORDS_AT_ONCE])
+            yield from piece
+            if len(piece) < RECORDS_AT_ONCE:
+                return
+            after = piece[-1].seq
+
+    def facts(self) -> RunFacts:
+        """What holds for the whole run."""
+        wanted = self._records.filter(Q(verb="begin") | Q(subject__startswith="nodes/", verb__in=("create", "gone")))
+        return RunFacts.of(self._decoded(wanted.order_by("seq")))
+
+    @staticmethod
+    def _decoded(rows: QuerySet[TraceRecord]) -> list[Record]:
+        return [decode(bytes(body)) for body in rows.values_list("body", flat=True)]
+
+
+def facts(run_id: int) -> RunFacts:
+    """The facts of a run: stated limits, versions, node names."""
+    return StoredTrace(run_id).facts()
+
+
+def why(run_id: int, pod: str, at: int | None = None) -> Why | None:
+    """Explain a pod (`namespace/name`) as of a record; None: the run has no such pod."""
+    trace = StoredTrace(run_id)
+    return explain(pod, trace, trace.facts(), at)
+
+
+def record(run_id: int, seq: int) -> Record | None:
+    """One record of a run."""
+    return StoredTrace(run_id).record(seq)
+
+
+def subject(found: Record) -> str:
+    """What a record is about."""
+    return subject_of(found)
+
+
+def table(run_id: int, name: str) -> tuple[Sequence[Column], Iterator[Row]]:
+    """A CSV table of a run: its columns and rows, streamed.
+
+    Raises:
+        ScenarioError: E0501, there is no such table.
+    """
+    found = TABLES.get(name)
+    if found is None:
+        raise ScenarioError("E0501", f"there is no table {name!r}; there are {', '.join(TABLES)}", "table")
+    return found.COLUMNS, table_rows(found(), StoredTrace(run_id).all())
+
+
+def table_names() -> tuple[str, ...]:
+    """The CSV tables in the order in which they are offered."""
+    return tuple(TABLES)
