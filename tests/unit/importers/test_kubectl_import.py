@@ -3,11 +3,16 @@
 import copy
 import json
 import random
+import time
+from pathlib import Path
 
 import pytest
 import yaml
 
+from simulations.engine.documents import load_documents
 from simulations.importers.kubectl import import_objects, import_paths
+
+SHOP = Path(__file__).resolve().parents[2] / "data" / "clusters" / "shop-40-nodes.yaml"
 
 
 def node(name="node-1", **status):
@@ -81,6 +86,21 @@ class TestWhatIsRead:
         told = []
         imported(*[node(f"node-{i}") for i in range(450)], on_progress=lambda done, total: told.append((done, total)))
         assert told == [(0, 450), (200, 450), (400, 450), (450, 450)]
+
+
+class TestARealDump:
+    def test_every_object_is_read_at_once(self):
+        started = time.perf_counter()
+        result = import_paths([SHOP])
+        assert time.perf_counter() - started < 2
+        assert (result.receipt.ignored, result.receipt.warnings, result.receipt.errors) == ([], [], [])
+        assert (result.receipt.counts["Node"], result.receipt.counts["Pod"], result.receipt.pending) == (40, 236, 30)
+        assert result.receipt.counts["PodDisruptionBudget"] == 4
+
+    def test_json_gives_the_same_objects(self, tmp_path):
+        [whole] = load_documents(SHOP.read_text(encoding="utf-8"), split_lists=False)
+        (tmp_path / "shop.json").write_text(json.dumps(whole.value), encoding="utf-8")
+        assert import_paths([tmp_path]).objects == import_paths([SHOP]).objects
 
 
 class TestWhatIsIgnored:
