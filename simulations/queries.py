@@ -261,7 +261,9 @@ def facts(run_id: int) -> RunFacts:
 def why(run_id: int, pod: str, at: int | None = None) -> Why | None:
     """Explain a pod (`namespace/name`) as of a record; None: the run has no such pod."""
     trace = StoredTrace(run_id)
-    return explain(pod, trace, trace.facts(), at)
+    known = trace.facts()
+    known.now = Run.objects.values_list("sim_time", flat=True).get(pk=run_id)
+    return explain(pod, trace, known, at)
 
 
 def record(run_id: int, seq: int) -> Record | None:
@@ -278,11 +280,11 @@ def table(run_id: int, name: str) -> tuple[Sequence[Column], Iterator[Row]]:
     """A CSV table of a run: its columns and rows, streamed.
 
     Raises:
-        ScenarioError: E0501, there is no such table.
+        ScenarioError: E0504, there is no such table.
     """
     found = TABLES.get(name)
     if found is None:
-        raise ScenarioError("E0501", f"there is no table {name!r}; there are {', '.join(TABLES)}", "table")
+        raise ScenarioError("E0504", f"there is no table {name!r}; there are {', '.join(TABLES)}", "table")
     return found.COLUMNS, table_rows(found(), StoredTrace(run_id).all())
 
 
