@@ -28,27 +28,15 @@ AREAS = {
 }
 
 _TABLE = (
-    (
-        "E0101",
-        "A file, or all files together, are over the limit.",
-        "Leave out kinds that are not needed, or raise the limit.",
-    ),
+    ("E0101", "A file, or all files together, are over the limit.", "Leave out kinds that are not needed, or raise the limit."),
     ("E0102", "The file is not UTF-8 text.", "Save it as UTF-8; Windows PowerShell writes UTF-16 with `>`."),
-    (
-        "E0103",
-        "The text holds characters that no text file has.",
-        "Check that this is the YAML or JSON file and not an archive.",
-    ),
+    ("E0103", "The text holds characters that no text file has.", "Check that this is the YAML or JSON file and not an archive."),
     ("E0104", "The YAML does not parse.", "Look at the line named and the one above it."),
     ("E0105", "The JSON does not parse.", "Look at the line and column named; a cut-off download ends like this."),
     ("E0106", "A line is indented with a tab.", "Indent with spaces; YAML allows nothing else."),
     ("E0107", "A key appears twice in one mapping.", "Remove one of the two; which one counts would be a guess."),
     ("E0108", "Mappings and sequences are nested too deeply.", "No Kubernetes object needs that; check the file."),
-    (
-        "E0109",
-        "YAML aliases stand for too many values, or contain themselves.",
-        "Write the parts out instead of using aliases.",
-    ),
+    ("E0109", "YAML aliases stand for too many values, or contain themselves.", "Write the parts out instead of using aliases."),
     ("E0110", "The file holds too many values.", "Split it, or leave out kinds that are not needed."),
     ("E0111", "A YAML tag is not allowed.", "Remove the tag; only plain data is read."),
     ("E0112", "A key is not text.", "Write the key as text."),
@@ -61,26 +49,14 @@ _TABLE = (
     ("E0119", "A scenario was given where objects of a cluster are imported.", "Run it as a scenario instead."),
     ("E0201", "The kind is missing or unknown.", "Write kind as Kubernetes does, such as Pod or PodDisruptionBudget."),
     ("E0202", "The apiVersion is missing or does not have this kind.", "Write the apiVersion as kubectl prints it."),
-    (
-        "E0203",
-        "A name is missing or not allowed.",
-        "Names have small letters, digits, '-' and '.', at most 253 characters.",
-    ),
+    ("E0203", "A name is missing or not allowed.", "Names have small letters, digits, '-' and '.', at most 253 characters."),
     ("E0204", "A namespace is not allowed.", "Namespaces have small letters, digits and '-', at most 63 characters."),
     ("E0205", "A label or annotation is not allowed.", "Keys and values follow the rules of Kubernetes labels."),
     ("E0206", "A quantity does not parse.", "Write it as 500m, 2 or 16Gi."),
     ("E0207", "A quantity is negative.", "Requests, limits and allocatable are zero or more."),
     ("E0208", "A quantity is out of range.", "It must fit into 64 bits."),
-    (
-        "E0209",
-        "A selector does not parse.",
-        "Use matchLabels, or matchExpressions with In, NotIn, Exists or DoesNotExist.",
-    ),
-    (
-        "E0210",
-        "Two objects have the same kind, namespace and name.",
-        "Remove or rename one; or import one cluster at a time.",
-    ),
+    ("E0209", "A selector does not parse.", "Use matchLabels, or matchExpressions with In, NotIn, Exists or DoesNotExist."),
+    ("E0210", "Two objects have the same kind, namespace and name.", "Remove or rename one; or import one cluster at a time."),
     ("E0211", "A time does not parse.", "Write it as 2026-01-01T00:00:00Z."),
     ("E0212", "A field that is needed is missing.", "Add the field named."),
     ("E0213", "A field has a value of a wrong type or out of range.", "Look at the field named; kubectl explain shows its type."),
@@ -100,6 +76,7 @@ _TABLE = (
     ("E0501", "A line is not a record of a trace.", "Check that the file is a trace.jsonl and is complete."),
     ("E0502", "A trace does not start with its begin record.", "Take the whole trace, from its first line."),
     ("E0503", "The trace has a format version that is not known.", "Read it with the version of Schedscope that wrote it."),
+    ("E0504", "There is no table of that name.", "Take one of those that the message lists; see docs/csv-tables.md."),
     (
         "E0602",
         "Something went wrong inside; the run or import has failed.",
