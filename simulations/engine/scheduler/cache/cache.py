@@ -13,11 +13,11 @@ from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import AnyWorkload, Namespace, PodDisruptionBudget, Service
 from simulations.engine.kernel.errors import InvariantError
-from simulations.engine.scheduler.cache.columns import Columns, Ints
+from simulations.engine.scheduler.cache.columns import ABSENT, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.cache.node_tree import NodeTree
 from simulations.engine.scheduler.cache.nominator import Nominator
-from simulations.engine.scheduler.cache.pod_counts import PodCounts, Question
+from simulations.engine.scheduler.cache.pod_counts import CountColumn, PodCounts, Question
 
 Key = tuple[str, str]
 Listed = PodDisruptionBudget | Service | Namespace | AnyWorkload
@@ -95,6 +95,7 @@ class SchedulerCache:
     def add_node(self, node: Node) -> None:
         """Take a Node in; Pods that were bound to it before it was known are on it at once."""
         info = NodeInfo(node, self.columns.add_row(node))
+        self.counts.forget_tallies()
         self.infos[node.name] = info
         self._tree.add(node)
         self._order_stale = True
@@ -110,6 +111,7 @@ class SchedulerCache:
         self._tree.update(info.node, node)
         info.node = node
         self.columns.set_node(info.row, node)
+        self.counts.forget_tallies()
 
     def remove_node(self, name: str) -> None:
         """Forget a Node; its Pods stay known until they are gone themselves."""
@@ -122,6 +124,7 @@ class SchedulerCache:
             self._unplace(info, pod)
             self._homeless.setdefault(name, {})[pod.uid] = pod
         self.columns.remove_row(info.row)
+        self.counts.forget_tallies()
 
     def info_at(self, row: int) -> NodeInfo | None:
         """The NodeInfo of a row; None if its Node left."""
@@ -187,9 +190,16 @@ class SchedulerCache:
             for pod in info.pods:
                 yield info.row, pod
 
-    def count_column(self, key: Hashable, question: Question) -> Ints:
+    def count_column(self, key: Hashable, question: Question) -> CountColumn:
         """Pods per row for which the question holds; see `PodCounts.column`."""
         return self.counts.column(key, question, len(self.columns.valid))
+
+    def counts_by_label(self, counted: CountColumn, key: str) -> Ints:
+        """The sums of a count column by value id of a Node label; 0 for Nodes without the label. Not to be changed."""
+        label = self.columns.label(key)
+        sums = counted.sums(("label", key), label.ids, len(label.values))
+        sums[ABSENT] = 0
+        return sums
 
     def _insert(self, pod: Pod, node_name: str) -> None:
         self._node_of[pod.uid] = node_name

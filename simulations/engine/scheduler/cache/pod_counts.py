@@ -10,7 +10,7 @@ import numpy as np
 
 from simulations.engine.api.pod import Pod, PodSpec
 from simulations.engine.api.scheduling import PodAffinityTerm
-from simulations.engine.scheduler.cache.columns import Ints
+from simulations.engine.scheduler.cache.columns import Ids, Ints
 
 Question = Callable[[Pod], bool]
 TermMatch = Callable[[PodAffinityTerm, Pod], bool]
@@ -21,12 +21,14 @@ TermKey = tuple[str, PodAffinityTerm, int]
 class CountColumn:
     """The number of Pods per row that a question holds for; `total` is their sum."""
 
-    __slots__ = ("counts", "question", "total")
+    __slots__ = ("counts", "question", "tallies", "total")
 
     def __init__(self, question: Question, rows: int) -> None:
         self.question = question
         self.counts: Ints = np.zeros(rows, dtype=np.int64)
         self.total = 0
+        self.tallies: dict[Hashable, tuple[Ids, Ints]] = {}
+        """By key: the group of each row, and the sums of the groups."""
 
     def add(self, row: int, amount: int) -> None:
         """Change the count of a row."""
@@ -34,12 +36,22 @@ class CountColumn:
             self._grow(row + 1)
         self.counts[row] += amount
         self.total += amount
+        for groups, sums in self.tallies.values():
+            sums[groups[row]] += amount
 
     def column(self, rows: int) -> Ints:
         """The counts of the first `rows` rows."""
         if len(self.counts) < rows:
             self._grow(rows)
         return self.counts[:rows]
+
+    def sums(self, key: Hashable, groups: Ids, size: int) -> Ints:
+        """The counts summed by group, kept up to date from now on under this key. Not to be changed; group 0 means none."""
+        kept = self.tallies.get(key)
+        if kept is None:
+            sums = np.bincount(groups, weights=self.column(len(groups)), minlength=size).astype(np.int64)
+            kept = self.tallies[key] = (groups, sums)
+        return kept[1]
 
     def _grow(self, rows: int) -> None:
         grown = np.zeros(rows + max(16, rows // 8), dtype=np.int64)
@@ -77,10 +89,12 @@ class PodCounts:
         self._columns: dict[Hashable, CountColumn] = {}
         self._alike: dict[tuple[str, int, int, bool], _Alike] = {}
         self._terms: dict[TermKey, CountColumn] = {}
+        self.generation = 0
+        """Goes up when all questions are forgotten: count columns from before are dead."""
         self._matching: dict[tuple[str, int], tuple[tuple[TermKey, CountColumn], ...]] = {}
 
-    def column(self, key: Hashable, question: Question, rows: int) -> Ints:
-        """The counts of a question over the first `rows` rows; `key` names it."""
+    def column(self, key: Hashable, question: Question, rows: int) -> CountColumn:
+        """The count column of a question for that many rows; `key` names it."""
         counted = self._columns.get(key)
         if counted is None:
             counted = self._columns[key] = CountColumn(question, rows)
@@ -89,7 +103,13 @@ class PodCounts:
                     alike.columns.append(counted)
                     for row, number in alike.on_rows.items():
                         counted.add(row, number)
-        return counted.column(rows)
+        return counted
+
+    def forget_tallies(self) -> None:
+        """Nodes changed: no sum by groups of Nodes holds any more."""
+        for counted in (*self._columns.values(), *self._terms.values()):
+            if counted.tallies:
+                counted.tallies.clear()
 
     def add(self, row: int, pod: Pod, sign: int = 1) -> None:
         """Count a Pod that came to (or, with sign -1, left) a row."""
@@ -107,7 +127,7 @@ class PodCounts:
         if not alike.on_rows:
             del self._alike[key]
 
-    def terms_about(self, pod: Pod, matches: TermMatch) -> list[tuple[TermKey, Ints]]:
+    def terms_about(self, pod: Pod, matches: TermMatch) -> list[tuple[TermKey, CountColumn]]:
         """The (anti-)affinity terms of Pods on Nodes that mean this Pod, each with how many Pods per row have it.
 
         A term counts once per occurrence in a spec. `matches` must depend on the Pod's namespace and labels alone.
@@ -116,12 +136,13 @@ class PodCounts:
         known = self._matching.get(key)
         if known is None:
             known = self._matching[key] = tuple((t, c) for t, c in self._terms.items() if matches(t[1], pod))
-        return [(term, counted.counts) for term, counted in known if counted.total]
+        return [(term, counted) for term, counted in known if counted.total]
 
     def forget_questions(self) -> None:
         """Labels of Namespaces changed: every answer may be another now."""
         self._columns.clear()
         self._matching.clear()
+        self.generation += 1
         for alike in self._alike.values():
             alike.columns = self._term_columns(alike.pod)
 

@@ -51,13 +51,15 @@ class LocalAnswers:
         self._cache = cache
         self._filters = filters
         self._rows = -1
+        self._span = (-1, -1)
+        self._changes: Ints = np.zeros(0, dtype=np.int64)
         self._known: dict[int, _Answers] = {}
 
     def verdicts(self, state: CycleState, pod: Pod) -> NodeStatuses:
         """The statuses that the local Filter plugins give, for all rows. Not to be changed: copy it."""
         answers, columns = self._of(pod), self._cache.columns
         if answers.statuses is not None and answers.as_of != columns.clock:
-            changed = columns.changed_since(answers.as_of)
+            changed = self._changed_since(answers.as_of)
             if len(changed) > FEW_CHANGES:
                 answers.statuses = None
             else:
@@ -85,7 +87,7 @@ class LocalAnswers:
         kept = known.get(plugin.NAME)
         now = columns.clock if plugin.SCORE_SCOPE is Scope.NODE else columns.version
         if kept is not None and kept.as_of != now:
-            changed = columns.changed_since(kept.as_of) if plugin.SCORE_SCOPE is Scope.NODE else None
+            changed = self._changed_since(kept.as_of) if plugin.SCORE_SCOPE is Scope.NODE else None
             if changed is None or len(changed) > FEW_CHANGES:
                 kept = None
             else:
@@ -96,6 +98,13 @@ class LocalAnswers:
             kept = known[plugin.NAME] = _Scores(plugin.score_columns(state, pod, columns, every_row), now)
         found: Ints = kept.values[rows]
         return found
+
+    def _changed_since(self, clock: int) -> Ints:
+        """Several plugins ask in one cycle for the same span."""
+        asked = (clock, self._cache.columns.clock)
+        if self._span != asked:
+            self._span, self._changes = asked, self._cache.columns.changed_since(clock)
+        return self._changes
 
     def _active(self, state: CycleState) -> list[Plugin]:
         return [plugin for plugin in self._filters if plugin.NAME not in state.skip_filter]

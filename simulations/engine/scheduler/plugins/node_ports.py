@@ -46,7 +46,8 @@ class NodePorts(Plugin):
         """The same by counts of Pods per Node with a conflicting port."""
         mask = np.zeros(len(columns.valid), dtype=np.bool_)
         for wanted in pod.spec.host_ports:
-            mask |= self.handle.cache.count_column(("port", wanted), _asks_for(wanted)) > 0
+            taken = self.handle.cache.count_column(("port", wanted), _asks_for(wanted))
+            mask |= taken.column(len(mask)) > 0
         return FilterColumn.rejecting(mask, self._STATUS)
 
     def _after_pod_deleted(self, pod: Pod, old: Pod, new: None) -> bool:

@@ -15,7 +15,6 @@ from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.plugin import FilterColumn
 from simulations.engine.scheduler.framework.status import Status, unresolvable, unschedulable
 from simulations.engine.scheduler.plugins.inter_pod_affinity.common import (
-    by_value,
     matches,
     matches_all,
     matching_pods,
@@ -58,18 +57,14 @@ def prepare(pod: Pod, cache: SchedulerCache) -> FilterState | None:
     """Count; None where neither the Pod nor anyone else has a term that matters."""
     required, anti = own_terms(pod)
     listers = cache.listers
-    existing = [
-        (term, by_value(cache, term.topology_key, per_row))
-        for (kind, term, _weight), per_row in terms_about(pod, cache)
-        if kind == "anti"
-    ]
-    existing = [(term, counts) for term, counts in existing if counts.any()]
+    others = [(term, counted) for (kind, term, _weight), counted in terms_about(pod, cache) if kind == "anti"]
+    existing = [(term, cache.counts_by_label(counted, term.topology_key)) for term, counted in others]
+    existing = [(term, counts.copy()) for term, counts in existing if counts.any()]
     if not (required or anti or existing):
         return None
-    together = matching_pods(cache, required) if required else np.zeros(0, dtype=np.int64)
     return FilterState(
-        [(term, by_value(cache, term.topology_key, together)) for term in required],
-        [(term, by_value(cache, term.topology_key, matching_pods(cache, (term,)))) for term in anti],
+        [(term, cache.counts_by_label(matching_pods(cache, required), term.topology_key).copy()) for term in required],
+        [(term, cache.counts_by_label(matching_pods(cache, (term,)), term.topology_key).copy()) for term in anti],
         existing,
         matches_all(required, pod, listers),
     )

@@ -8,7 +8,8 @@ import numpy as np
 from simulations.engine.api.pod import Pod
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.cache.columns import Columns, Ints
-from simulations.engine.scheduler.plugins.inter_pod_affinity.common import by_value, matching_pods, terms_about
+from simulations.engine.scheduler.cache.pod_counts import CountColumn
+from simulations.engine.scheduler.plugins.inter_pod_affinity.common import matching_pods, terms_about
 
 Weights = dict[str, Ints]
 """By topology key: the weight of each value id."""
@@ -24,15 +25,15 @@ def prepare(pod: Pod, cache: SchedulerCache, hard_weight: int, *, ignore_existin
         return None
     for term, weight in own:
         _add(weights, cache, term.topology_key, matching_pods(cache, (term,)), weight)
-    for (kind, term, preferred_weight), per_row in terms_about(pod, cache):
+    for (kind, term, preferred_weight), counted in terms_about(pod, cache):
         weight = {"required": hard_weight, "preferred": preferred_weight, "preferred-anti": -preferred_weight}.get(kind, 0)
         if weight:
-            _add(weights, cache, term.topology_key, per_row, weight)
+            _add(weights, cache, term.topology_key, counted, weight)
     return weights or None
 
 
-def _add(weights: Weights, cache: SchedulerCache, key: str, per_row: Ints, weight: int) -> None:
-    counts = by_value(cache, key, per_row)
+def _add(weights: Weights, cache: SchedulerCache, key: str, counted: CountColumn, weight: int) -> None:
+    counts = cache.counts_by_label(counted, key)
     if counts.any():
         weights[key] = weights[key] + counts * weight if key in weights else counts * weight
 

@@ -13,7 +13,8 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.api.scheduling import NO_EXECUTE, NO_SCHEDULE, TopologySpreadConstraint, tolerated
 from simulations.engine.api.selectors import LabelSelector
 from simulations.engine.scheduler.cache.cache import Listers, SchedulerCache
-from simulations.engine.scheduler.cache.columns import Bools, Columns, Ids, Ints
+from simulations.engine.scheduler.cache.columns import Bools, Columns
+from simulations.engine.scheduler.cache.pod_counts import CountColumn
 from simulations.engine.scheduler.framework.label_masks import node_matches, required_mask
 
 Constraints = tuple[TopologySpreadConstraint, ...]
@@ -31,6 +32,14 @@ def default_selector(pod: Pod, listers: Listers) -> LabelSelector:
         if workload is not None and workload.selector is not None:
             found = found.with_requirements(workload.selector.requirements)
     return found
+
+
+def own_constraints(pod: Pod, *, hard: bool) -> Constraints:
+    """The constraints that the Pod itself has: those that filter, or those that score. The same object for the same spec."""
+    known: Constraints | None = pod.spec.cache.get(("spread", hard))
+    if known is None:
+        known = pod.spec.cache["spread", hard] = tuple(c for c in pod.spec.spread_constraints if c.hard == hard)
+    return known
 
 
 class Defaulting:
@@ -55,7 +64,7 @@ class Defaulting:
         return known
 
 
-def counts(cache: SchedulerCache, namespace: str, selector: LabelSelector | None) -> Ints | None:
+def matching(cache: SchedulerCache, namespace: str, selector: LabelSelector | None) -> CountColumn | None:
     """Per row, the Pods of the namespace that the selector matches and that are not terminating; None: there can be none."""
     if selector is None or selector.empty:
         return None
@@ -109,10 +118,3 @@ def has_all_keys(constraints: Constraints, columns: Columns) -> Bools:
 def node_has_all_keys(constraints: Constraints, node: Node) -> bool:
     """Whether the Node has the topology keys of all constraints."""
     return all(c.topology_key in node.labels for c in constraints)
-
-
-def sum_by_domain(ids: Ids, values: Ints | None, mask: Bools, size: int) -> Ints:
-    """Per value id, the sum of the values of the rows in the mask."""
-    if values is None:
-        return np.zeros(size, dtype=np.int64)
-    return np.bincount(ids[mask], weights=values[mask], minlength=size).astype(np.int64)

@@ -8,21 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulations.engine.api.pod import Pod
-from simulations.engine.api.scheduling import TopologySpreadConstraint
-from simulations.engine.scheduler.cache.cache import SchedulerCache
-from simulations.engine.scheduler.cache.columns import Bools, Columns, Ids, Ints
+from simulations.engine.scheduler.cache.columns import ABSENT, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.plugin import FilterColumn
 from simulations.engine.scheduler.framework.status import Status, unresolvable, unschedulable
-from simulations.engine.scheduler.plugins.pod_topology_spread.common import (
-    Constraints,
-    counts,
-    has_all_keys,
-    included_mask,
-    node_has_all_keys,
-    node_included,
-    sum_by_domain,
-)
+from simulations.engine.scheduler.plugins.pod_topology_spread.common import Constraints, node_has_all_keys, node_included
+from simulations.engine.scheduler.plugins.pod_topology_spread.domains import DomainMemory, Domains
 
 NAME = "PodTopologySpread"
 REASON = "node(s) didn't match pod topology spread constraints"
@@ -32,18 +23,18 @@ MISSING_LABEL = unresolvable(NAME, f"{REASON} (missing required label)")
 
 @dataclass(slots=True)
 class ConstraintCounts:
-    """Matching Pods per value id of the key, and which ids are domains; `own` is 1 if the Pod matches its own selector."""
+    """A constraint's domains with their Pods as of this cycle or what-if; `own` is 1 if the Pod matches its own selector."""
 
-    constraint: TopologySpreadConstraint
-    ids: Ids
+    domains: Domains
     counts: Ints
-    domains: Bools
     own: int
 
-    def minimum(self) -> int:
-        """The global minimum; 0 with fewer domains than minDomains."""
-        present = self.counts[self.domains]
-        return 0 if len(present) < max(self.constraint.min_domains, 1) else int(present.min())
+    def allowed(self) -> int:
+        """How many Pods a domain may hold before: the global minimum and the skew. The minimum is 0 with fewer domains than minDomains."""
+        constraint = self.domains.constraint
+        present = self.counts[self.domains.present]
+        minimum = 0 if len(present) < max(constraint.min_domains, 1) else int(present.min())
+        return constraint.max_skew + minimum - self.own
 
 
 @dataclass(slots=True)
@@ -54,42 +45,38 @@ class FilterState:
     counted: list[ConstraintCounts]
 
 
-def prepare(pod: Pod, constraints: Constraints, cache: SchedulerCache) -> FilterState:
+def prepare(pod: Pod, constraints: Constraints, memory: DomainMemory) -> FilterState:
     """Count per domain over all Nodes that have all keys and that the policies include."""
-    columns = cache.columns
-    keyed = has_all_keys(constraints, columns)
+    domains, _keyed = memory.of(pod, constraints, require_all=True)
     counted = []
-    for constraint in constraints:
-        label = columns.label(constraint.topology_key)
-        mask = keyed & included_mask(pod, constraint, columns)
-        per_domain = sum_by_domain(label.ids, counts(cache, pod.namespace, constraint.selector), mask, len(label.values))
-        domains = np.zeros(len(label.values), dtype=np.bool_)
-        domains[label.ids[mask]] = True
-        own = int(constraint.selector is not None and constraint.selector.matches(pod.labels))
-        counted.append(ConstraintCounts(constraint, label.ids, per_domain, domains, own))
+    for one in domains:
+        selector = one.constraint.selector
+        own = int(selector is not None and selector.matches(pod.labels))
+        counted.append(ConstraintCounts(one, one.counts().copy(), own))
     return FilterState(constraints, counted)
 
 
 def filter_row(state: FilterState, row: int) -> Status | None:
     """The rule for one Node."""
     for counted in state.counted:
-        value = int(counted.ids[row])
-        if value == 0:
+        value = int(counted.domains.ids[row])
+        if value == ABSENT:
             return MISSING_LABEL
-        here = int(counted.counts[value]) if counted.domains[value] else 0
-        if here + counted.own - counted.minimum() > counted.constraint.max_skew:
+        here = int(counted.counts[value]) if counted.domains.present[value] else 0
+        if here > counted.allowed():
             return SKEW
     return None
 
 
 def filter_all(state: FilterState, columns: Columns) -> FilterColumn:
-    """The rule for all Nodes."""
+    """The rule for all Nodes: one verdict per domain."""
     codes = np.zeros(len(columns.valid), dtype=np.int16)
     for counted in state.counted:
-        here = np.where(counted.domains, counted.counts, 0)
-        skewed = here + counted.own - counted.minimum() > counted.constraint.max_skew
-        found = np.where(counted.ids == 0, 2, skewed[counted.ids]).astype(np.int16)
-        codes = np.where(codes == 0, found, codes).astype(np.int16)
+        here = np.where(counted.domains.present, counted.counts, 0)
+        verdicts = (here > counted.allowed()).astype(np.int16)
+        verdicts[ABSENT] = 2
+        found = verdicts[counted.domains.ids]
+        codes = found if counted is state.counted[0] else np.where(codes == 0, found, codes)
     return FilterColumn(codes, [SKEW, MISSING_LABEL])
 
 
@@ -98,7 +85,8 @@ def update(state: FilterState, pod: Pod, other: Pod, info: NodeInfo, amount: int
     if other.namespace != pod.namespace or not node_has_all_keys(state.constraints, info.node):
         return
     for counted in state.counted:
-        selector = counted.constraint.selector
-        if selector is None or not selector.matches(other.labels) or not node_included(pod, counted.constraint, info.node):
+        constraint = counted.domains.constraint
+        selector = constraint.selector
+        if selector is None or not selector.matches(other.labels) or not node_included(pod, constraint, info.node):
             continue
-        counted.counts[counted.ids[info.row]] += amount
+        counted.counts[counted.domains.ids[info.row]] += amount

@@ -20,7 +20,9 @@ from simulations.engine.scheduler.plugins.pod_topology_spread.common import (
     Constraints,
     Defaulting,
     node_has_all_keys,
+    own_constraints,
 )
+from simulations.engine.scheduler.plugins.pod_topology_spread.domains import DomainMemory
 
 SYSTEM_DEFAULTS: Final = (
     TopologySpreadConstraint(3, HOSTNAME_LABEL, "ScheduleAnyway", None),
@@ -48,11 +50,11 @@ class PodTopologySpread(Plugin):
         self._hard_defaults = tuple(c for c in defaults if c.hard)
         self._soft_defaults = tuple(c for c in defaults if not c.hard)
         self._defaulting = Defaulting()
+        self._memory = DomainMemory(handle.cache)
 
     def _constraints(self, pod: Pod, *, hard: bool) -> Constraints:
-        own = pod.spec.spread_constraints
-        if own:
-            return tuple(c for c in own if c.hard == hard)
+        if pod.spec.spread_constraints:
+            return own_constraints(pod, hard=hard)
         defaults = self._hard_defaults if hard else self._soft_defaults
         return self._defaulting.constraints(defaults, pod, self.handle.cache.listers) if defaults else ()
 
@@ -71,7 +73,7 @@ class PodTopologySpread(Plugin):
         constraints = self._constraints(pod, hard=True)
         if not constraints:
             return PreFilterResult(SKIP)
-        state.data[self.NAME] = filtering.prepare(pod, constraints, self.handle.cache)
+        state.data[self.NAME] = filtering.prepare(pod, constraints, self._memory)
         return None
 
     def filter(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None:
@@ -96,17 +98,16 @@ class PodTopologySpread(Plugin):
         if not constraints:
             return SKIP
         require_all = bool(pod.spec.spread_constraints) or not self.system_defaulted
-        cache = self.handle.cache
-        state.data[self.NAME + "/score"] = scoring.prepare(pod, constraints, cache, rows, require_all=require_all)
+        state.data[self.NAME + "/score"] = scoring.prepare(pod, constraints, self._memory, rows, require_all=require_all)
         return None
 
     def score(self, state: CycleState, pod: Pod, info: NodeInfo) -> int:
         """How crowded the Node's domains are."""
-        return scoring.score_row(state.data[self.NAME + "/score"], self.handle.cache.columns, info)
+        return scoring.score_row(state.data[self.NAME + "/score"], info)
 
     def score_columns(self, state: CycleState, pod: Pod, columns: Columns, rows: Ints) -> Ints:
         """The same for these rows."""
-        return scoring.score_rows(state.data[self.NAME + "/score"], self.handle.cache, rows)
+        return scoring.score_rows(state.data[self.NAME + "/score"], rows)
 
     def normalize(self, state: CycleState, scores: Ints) -> Ints:
         """Less crowded is better."""

@@ -10,27 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulations.engine.api.pod import Pod
-from simulations.engine.api.scheduling import HOSTNAME_LABEL, TopologySpreadConstraint
-from simulations.engine.scheduler.cache.cache import SchedulerCache
-from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
+from simulations.engine.api.scheduling import HOSTNAME_LABEL
+from simulations.engine.scheduler.cache.columns import ABSENT, Bools, Ids, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
-from simulations.engine.scheduler.plugins.pod_topology_spread.common import (
-    Constraints,
-    count_on,
-    counts,
-    has_all_keys,
-    included_mask,
-    sum_by_domain,
-)
+from simulations.engine.scheduler.plugins.pod_topology_spread.common import Constraints, count_on
+from simulations.engine.scheduler.plugins.pod_topology_spread.domains import DomainMemory, Domains
 
 
 @dataclass(slots=True)
 class ScoredConstraint:
     """A soft constraint: its weight, and the Pods per value id among the domains of feasible Nodes (None: per Node)."""
 
-    constraint: TopologySpreadConstraint
+    domains: Domains
     weight: float
     per_domain: Ints | None
+
+    @property
+    def floor(self) -> float:
+        """What a Node with the key gets even without Pods."""
+        return float(self.domains.constraint.max_skew - 1)
 
 
 @dataclass(slots=True)
@@ -42,58 +40,55 @@ class ScoreState:
     namespace: str
 
 
-def prepare(pod: Pod, constraints: Constraints, cache: SchedulerCache, rows: Ints, *, require_all: bool) -> ScoreState:
+def prepare(pod: Pod, constraints: Constraints, memory: DomainMemory, rows: Ints, *, require_all: bool) -> ScoreState:
     """Sizes and counts of the domains; `require_all`: Nodes must have every key to count."""
-    columns = cache.columns
-    keyed = has_all_keys(constraints, columns)
+    domains, keyed = memory.of(pod, constraints, require_all=require_all)
     ignored = ~keyed[rows] if require_all else np.zeros(len(rows), dtype=np.bool_)
     taking_part = rows[~ignored]
-    scored = []
-    for constraint in constraints:
-        if constraint.topology_key == HOSTNAME_LABEL:
-            size, per_domain = len(taking_part), None
-        else:
-            label = columns.label(constraint.topology_key)
-            values = np.unique(label.ids[taking_part])
-            size = len(values)
-            mask = included_mask(pod, constraint, columns)
-            if require_all:
-                mask &= keyed
-            sums = sum_by_domain(label.ids, counts(cache, pod.namespace, constraint.selector), mask, len(label.values))
-            per_domain = np.zeros(len(label.values), dtype=np.int64)
-            per_domain[values] = sums[values]
-        scored.append(ScoredConstraint(constraint, math.log(size + 2), per_domain))
-    return ScoreState(scored, ignored, pod.namespace)
+    return ScoreState([_scored(one, taking_part) for one in domains], ignored, pod.namespace)
 
 
-def score_row(state: ScoreState, columns: Columns, info: NodeInfo) -> int:
+def _scored(domains: Domains, taking_part: Ints) -> ScoredConstraint:
+    if domains.constraint.topology_key == HOSTNAME_LABEL:
+        return ScoredConstraint(domains, math.log(len(taking_part) + 2), None)
+    found = np.zeros(len(domains.present), dtype=np.bool_)
+    found[domains.ids[taking_part]] = True
+    weight = math.log(int(np.count_nonzero(found)) + 2)
+    return ScoredConstraint(domains, weight, np.where(found, domains.counts(), 0))
+
+
+def score_row(state: ScoreState, info: NodeInfo) -> int:
     """The raw score of one Node: how crowded its domains are, weighted."""
     total = 0.0
     for scored in state.scored:
-        value = int(columns.label(scored.constraint.topology_key).ids[info.row])
-        if value == 0:
+        value = int(scored.domains.ids[info.row])
+        if value == ABSENT:
             continue
         if scored.per_domain is None:
-            count = count_on(info.pods, state.namespace, scored.constraint.selector)
+            count = count_on(info.pods, state.namespace, scored.domains.constraint.selector)
         else:
             count = int(scored.per_domain[value])
-        total += float(count) * scored.weight + float(scored.constraint.max_skew - 1)
+        total += float(count) * scored.weight + scored.floor
     return math.floor(total + 0.5)
 
 
-def score_rows(state: ScoreState, cache: SchedulerCache, rows: Ints) -> Ints:
+def score_rows(state: ScoreState, rows: Ints) -> Ints:
     """The raw scores of these rows."""
     total: NDArray[np.float64] = np.zeros(len(rows))
     for scored in state.scored:
-        ids = cache.columns.label(scored.constraint.topology_key).ids[rows]
-        if scored.per_domain is None:
-            column = counts(cache, state.namespace, scored.constraint.selector)
-            here = np.zeros(len(rows), dtype=np.int64) if column is None else column[rows]
-        else:
-            here = scored.per_domain[ids]
-        part = here.astype(np.float64) * scored.weight + float(scored.constraint.max_skew - 1)
-        total += np.where(ids > 0, part, 0.0)
+        ids = scored.domains.ids[rows]
+        total += np.where(ids == ABSENT, 0.0, _counts(scored, ids, rows).astype(np.float64) * scored.weight + scored.floor)
     return np.floor(total + 0.5).astype(np.int64)
+
+
+def _counts(scored: ScoredConstraint, ids: Ids, rows: Ints) -> Ints:
+    if scored.per_domain is not None:
+        found: Ints = scored.per_domain[ids]
+        return found
+    counted = scored.domains.counted
+    if counted is None:
+        return np.zeros(len(rows), dtype=np.int64)
+    return counted.column(len(scored.domains.ids))[rows]
 
 
 def normalize(state: ScoreState, scores: Ints) -> Ints:
