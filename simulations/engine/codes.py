@@ -85,6 +85,7 @@ _TABLE = (
     ("E0620", "There is no sample of that name.", "Take one of those on the landing page."),
     ("E0621", "There is no such cluster, or it has no snapshot.", "Open the list of clusters."),
     ("E0622", "There is no such run.", "Open the list of runs."),
+    ("E0624", "The run has no such pod or record.", "Open the run and choose one that it has."),
     ("E0701", "A setting is not written as key=value.", "Write --set key=value."),
     ("E0702", "There is no setting of that name.", "Take one of those that the message lists."),
     ("E0703", "A setting's value does not parse.", "Look at the reason in the message."),
@@ -118,6 +119,11 @@ _WARNINGS = (
     ("W0204", "A pod's PriorityClass is not there.", "The pod keeps its priority; get priorityclasses too for new pods."),
     ("W0205", "A pod's ReplicaSet is not there.", "The pod stays, but a lost one is not replaced; get replicasets too."),
     ("W0206", "A pod has dynamic resource claims, which are not modelled.", "It is scheduled as if it had none."),
+    (
+        "W0207",
+        "A pod waits for a scheduler other than default-scheduler.",
+        "Give the scenario a profile of that name; see schedulers.",
+    ),
 )
 
 CODES: dict[str, ErrorCode] = {row[0]: ErrorCode(*row) for row in (*_TABLE, *_WARNINGS)}

@@ -8,6 +8,7 @@ from simulations.importers.receipt import Receipt
 
 # Volumes of these kinds are part of the pod or the node and bind it to nothing.
 _HARMLESS_VOLUMES = frozenset({"name", "configMap", "secret", "emptyDir", "projected", "downwardAPI", "hostPath", "image", "nfs"})
+DEFAULT_SCHEDULER = "default-scheduler"
 _SYSTEM_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 
 
@@ -38,6 +39,13 @@ def _note_pod(document: Document, names: Mapping[str, set[str]], receipt: Receip
         warn("W0202", "bound to a node that the input does not have: kept as it is, takes room on no node", "spec.nodeName")
     if any(_is_modelled_elsewhere(volume) for volume in spec.get("volumes") or ()):
         warn("W0203", "volumes are not modelled: the pod is scheduled as if it had none", "spec.volumes")
+    scheduler = spec.get("schedulerName") or DEFAULT_SCHEDULER
+    if not node and scheduler != DEFAULT_SCHEDULER:
+        warn(
+            "W0207",
+            f"waits for the scheduler {scheduler}: stays Pending unless the scenario has such a profile",
+            "spec.schedulerName",
+        )
     class_name = spec.get("priorityClassName")
     if class_name and class_name not in names.get("PriorityClass", ()) and class_name not in _SYSTEM_CLASSES:
         warn("W0204", "its PriorityClass is not in the input: the priority that the pod carries counts", "spec.priorityClassName")

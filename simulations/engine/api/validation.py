@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from simulations.engine.api.labels import intern_labels
+from simulations.engine.api.pod_spec import intern_pod_spec
 from simulations.engine.api.quantity import parse_quantity
 from simulations.engine.kernel.errors import ScenarioError
 
@@ -22,6 +24,7 @@ _VALUE_TEXT: Final = (
     "and must start and end with an alphanumeric character"
 )
 _OPERATORS: Final = ("Equal", "Exists")
+_WITH_TEMPLATE: Final = ("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "ReplicationController")
 
 
 def validate(document: Mapping[str, Any]) -> list[ScenarioError]:
@@ -37,6 +40,8 @@ def validate(document: Mapping[str, Any]) -> list[ScenarioError]:
         findings.extend(_taints(spec.get("taints") or []))
     elif kind == "PodDisruptionBudget":
         findings.extend(_budget(spec))
+    elif kind in _WITH_TEMPLATE:
+        findings.extend(_template(spec))
     return findings
 
 
@@ -63,6 +68,32 @@ def _label(key: str, value: object) -> Iterator[ScenarioError]:
         yield ScenarioError("E0205", f'Invalid value: "{value[:40]}...": must be no more than 63 bytes', "metadata.labels")
     elif not _LABEL_VALUE.match(value):
         yield ScenarioError("E0205", f'Invalid value: "{value}": {_VALUE_TEXT}', "metadata.labels")
+
+
+def _template(spec: Mapping[str, Any]) -> Iterator[ScenarioError]:
+    """The Pod template of a workload, as a Pod; and the selector must select what it makes."""
+    template = spec.get("template") or {}
+    pod = template.get("spec") if isinstance(template, Mapping) else None
+    if not isinstance(pod, Mapping):
+        return
+    labels = _mapping(_mapping(template.get("metadata")).get("labels"))
+    texts = {str(k): v for k, v in labels.items() if isinstance(v, str)}
+    for key, value in labels.items():
+        yield from (error.located(prefix="spec.template") for error in _label(str(key), value))
+    try:
+        intern_pod_spec(pod, "default", intern_labels(texts))
+    except ScenarioError as error:
+        yield error.located(prefix="spec.template")
+        return
+    yield from (error.located(prefix="spec.template") for error in _pod(pod))
+    wanted = _mapping(_mapping(spec.get("selector")).get("matchLabels"))
+    if any(texts.get(str(key)) != value for key, value in wanted.items()):
+        text = "Invalid value: `selector` does not match template `labels`"
+        yield ScenarioError("E0214", text, "spec.template.metadata.labels")
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _items(spec: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:

@@ -36,6 +36,13 @@ def budget(selector, name="web"):
     }
 
 
+def replicaset(cpu="100m", labels=None):
+    containers = [{"name": "main", "image": "a", "resources": {"requests": {"cpu": cpu}}}]
+    template = {"metadata": {"labels": labels or {"app": "web"}}, "spec": {"containers": containers}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
+
+
 def imported(*objects, **more):
     """Import objects as one YAML list."""
     return import_objects(
@@ -135,8 +142,15 @@ class TestWhatIsDoubtful:
             (pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]), "W0203"),
             (pod(priorityClassName="gone"), "W0204"),
             (pod(resourceClaims=[{"name": "gpu"}]), "W0206"),
+            (pod(schedulerName="mine"), "W0207"),
         ],
-        ids=["bound to a node that is not there", "with a volume", "of an absent PriorityClass", "with a resource claim"],
+        ids=[
+            "bound to a node that is not there",
+            "with a volume",
+            "of an absent PriorityClass",
+            "with a resource claim",
+            "of another scheduler",
+        ],
     )
     def test_a_pod_is_read_with_a_reservation(self, value, code):
         result = imported(node(), value)
@@ -176,6 +190,10 @@ class TestWhatIsWrong:
             (budget({"matchExpressions": [{"key": "a", "operator": "Like", "values": ["x"]}]}), "E0209", None),
             (budget({"matchExpressions": [{"key": "a", "operator": "In"}]}), "E0209", None),
             (budget("app=web"), "E0209", "spec.selector"),
+            (replicaset(cpu="-5"), "E0207", "spec.template.spec.containers[0].resources.requests[cpu]"),
+            (replicaset(cpu="1e400"), "E0208", "spec.template.spec.containers[0].resources.requests[cpu]"),
+            (replicaset(labels={"app": "other"}), "E0214", "spec.template.metadata.labels"),
+            (replicaset(labels={"app": "web", "x": "<b>"}), "E0205", "spec.template.metadata.labels"),
             ({"kind": "Pod", "metadata": {"name": "x"}}, "E0202", "apiVersion"),
             ({"apiVersion": "v1", "metadata": {"name": "x"}}, "E0201", "kind"),
             ({"apiVersion": "v1", "kind": "Pod"}, "E0212", "metadata"),
