@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from simulations.analysis.catalogue import TABLES
+from simulations.analysis.span_types import GhostEnd, LinkKind, SpanKind
 from simulations.engine.codes import AREAS, CODES
 from simulations.samples import samples
 
@@ -64,3 +65,10 @@ def test_every_sample_is_documented_with_its_story(entry):
     assert entry.story in section
     for line in (*entry.look_at, *entry.change, *entry.references):
         assert line in section
+
+
+def test_every_kind_of_span_arrow_and_ending_is_documented():
+    page = text("timeline.md")
+    assert re.findall(r"^\| `([a-z]+)` \|", page, re.MULTILINE) == [*(kind.value for kind in SpanKind), LinkKind.PREEMPTS.value]
+    assert f"| `{LinkKind.REPLACED_BY}` |" in page
+    assert all(f"`{end}`" in page for end in GhostEnd)

@@ -85,7 +85,7 @@ _TABLE = (
     ("E0620", "There is no sample of that name.", "Take one of those on the landing page."),
     ("E0621", "There is no such cluster, or it has no snapshot.", "Open the list of clusters."),
     ("E0622", "There is no such run.", "Open the list of runs."),
-    ("E0624", "The run has no such pod or record.", "Open the run and choose one that it has."),
+    ("E0624", "The cursor of a request is not a record number.", "Reload the page."),
     ("E0701", "A setting is not written as key=value.", "Write --set key=value."),
     ("E0702", "There is no setting of that name.", "Take one of those that the message lists."),
     ("E0703", "A setting's value does not parse.", "Look at the reason in the message."),

@@ -145,7 +145,8 @@ def _priority(preempt: Record, trace: TraceReader) -> int:
 
 def _replacement(records: Sequence[Record], trace: TraceReader) -> tuple[str, str]:
     """The pod that a controller made because this one left, and where it is now."""
-    for record in records:
+    leaving = [r for r in records if r.verb == "gone" or of(of(r.data, "after"), "deletion") is not None]
+    for record in leaving:
         for effect in trace.effects(record.seq):
             if effect.verb == "create" and effect.resource == "pods" and 0 < effect.code < 400:
                 return object_name(effect.namespace, effect.name), _last_node(effect, trace)
