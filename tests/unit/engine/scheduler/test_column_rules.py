@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from simulations.engine.scheduler.algorithm import Search, schedule_pod
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis, NodeStatuses
 from simulations.engine.scheduler.framework.plugin import CycleState, takes_part
+from simulations.engine.scheduler.preemption.evaluator import evaluate
 from tests.builders import make
 from tests.unit.engine.scheduler.cluster_of import Cluster
 from tests.unit.engine.scheduler.random_clusters import clusters
@@ -80,30 +81,93 @@ def test_a_cycle_equals_a_walk_over_the_nodes(drawn, start):
     assert set(result.feasible.tolist()) == {row for row, status in statuses.items() if status is None}
 
 
-@many
-@given(clusters(), st.randoms(use_true_random=False))
-def test_counts_and_columns_follow_pods_that_come_change_and_go(drawn, rng: random.Random):
-    made, placed, new, nominated = drawn
-    cluster, pod = built(drawn)
-    schedule_pod(cluster.framework, pod, 0)  # registers its questions
-    kept = []
-    for builder in placed:
-        old = builder.build()
-        fate = rng.choice(["stays", "goes", "changes", "moves"])
-        if fate == "goes":
-            cluster.cache.remove_pod(old.uid)
-        elif fate == "changes":
-            kept.append(builder.terminating())
-            cluster.cache.update_pod(builder.build())
-        elif fate == "moves":
-            kept.append(builder.on(f"node-{rng.randrange(len(made))}"))
-            cluster.cache.update_pod(builder.build())
-        else:
-            kept.append(builder)
-    fresh, _ = built((made, kept, new, nominated))
-    ours, theirs = (schedule_pod(c.framework, pod, 0) for c in (cluster, fresh))
+def same_decision(ours, theirs):
     assert ours.node == theirs.node
     assert ours.diagnosis.message() == theirs.diagnosis.message()
+    assert ours.diagnosis.rejecting == theirs.diagnosis.rejecting
     assert (ours.scores is None) == (theirs.scores is None)
     if ours.scores is not None and theirs.scores is not None:
         assert ours.scores.total.tolist() == theirs.scores.total.tolist()
+
+
+def changed(cluster, builder, rng, nodes):
+    """Let a Pod stay, go, change or move; None if it went."""
+    fate = rng.choice(["stays", "goes", "changes", "moves"])
+    if fate == "goes":
+        cluster.cache.remove_pod(builder.build().uid)
+        return None
+    if fate == "changes":
+        cluster.cache.update_pod(builder.terminating().build())
+    elif fate == "moves":
+        cluster.cache.update_pod(builder.on(f"node-{rng.randrange(nodes)}").build())
+    return builder
+
+
+@many
+@given(clusters(), st.randoms(use_true_random=False))
+def test_what_is_remembered_follows_pods_that_come_change_and_go(drawn, rng: random.Random):
+    made, placed, new, nominated = drawn
+    cluster, pod = built(drawn)
+    kept = placed
+    for _ in range(3):
+        schedule_pod(cluster.framework, pod, 0)  # asks, and remembers
+        kept = [b for b in kept if changed(cluster, b, rng, len(made)) is not None]
+    fresh, _ = built((made, kept, new, nominated))
+    same_decision(*(schedule_pod(c.framework, pod, 0) for c in (cluster, fresh)))
+
+
+def _change(builder, fate):
+    if fate == "cordoned":
+        builder.cordoned()
+    elif fate == "tainted":
+        builder.taint("new")
+    else:
+        builder.labels({"disk": "12"})
+
+
+@many
+@given(clusters(), st.randoms(use_true_random=False))
+def test_what_is_remembered_follows_nodes_that_come_change_and_go(drawn, rng: random.Random):
+    made, placed, new, nominated = drawn
+    cluster, pod = built(drawn)
+    schedule_pod(cluster.framework, pod, 0)
+    order = list(made)
+    for builder in made:
+        fate = rng.choice(["stays", "cordoned", "tainted", "relabelled", "comes back"])
+        if fate == "comes back":
+            name = builder.build().name
+            cluster.cache.remove_node(name)
+            schedule_pod(cluster.framework, pod, 0)
+            order = [b for b in order if b is not builder] + [builder]
+            cluster.cache.add_node(builder.build())
+        elif fate != "stays":
+            _change(builder, fate)
+            cluster.cache.update_node(builder.build())
+        schedule_pod(cluster.framework, pod, 0)
+    fresh, _ = built((order, placed, new, nominated))
+    ours, theirs = (schedule_pod(c.framework, pod, 0) for c in (cluster, fresh))
+    assert ours.node == theirs.node
+    assert ours.diagnosis.message() == theirs.diagnosis.message()
+
+
+@many
+@given(clusters())
+def test_assuming_and_forgetting_a_pod_leaves_no_trace(drawn):
+    cluster, pod = built(drawn)
+    before = schedule_pod(cluster.framework, pod, 0)
+    if before.node:
+        cluster.cache.assume(pod, before.node)
+        schedule_pod(cluster.framework, pod.replace(uid="another", name="another"), 0)
+        cluster.cache.forget(pod.uid)
+    same_decision(schedule_pod(cluster.framework, pod, 0), before)
+
+
+@many
+@given(clusters())
+def test_a_dry_run_of_preemption_leaves_no_trace(drawn):
+    cluster, pod = built(drawn)
+    result = schedule_pod(cluster.framework, pod, 0)
+    if not result.node:
+        one, other = (evaluate(cluster.framework, pod, result, 100, random.Random(1)) for _ in range(2))
+        assert one == other
+    same_decision(schedule_pod(cluster.framework, pod, 0), schedule_pod(built(drawn)[0].framework, pod, 0))
