@@ -1,6 +1,5 @@
 """Pods: an interned spec that equal Pods share, and the small object that changes."""
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -146,7 +145,9 @@ class Pod:
 
     def replace(self, **changes: Any) -> "Pod":
         """Return a copy with these attributes changed."""
-        changed = copy.copy(self)
+        changed = Pod.__new__(Pod)
+        for name in Pod.__slots__:
+            setattr(changed, name, getattr(self, name))
         for name, value in changes.items():
             setattr(changed, name, value)
         return changed

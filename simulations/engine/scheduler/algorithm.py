@@ -37,6 +37,8 @@ class ScheduleResult:
     diagnosis: Diagnosis
     state: CycleState
     scores: ScoreTable | None = None
+    choice: int = 0
+    """The index of the chosen Node in `feasible`."""
     nominated_first: bool = False
     no_nodes: bool = False
 
@@ -84,7 +86,8 @@ def _choose(framework: Framework, pod: Pod, result: ScheduleResult) -> None:
         result.node = names[result.feasible[0]]
         return
     result.scores = framework.run_scores(result.state, pod, result.feasible)
-    result.node = names[result.feasible[select_host(result.scores.total)]]
+    result.choice = select_host(result.scores.total)
+    result.node = names[result.feasible[result.choice]]
 
 
 class Search:
@@ -230,18 +233,18 @@ class Search:
     def _only_resources_matter(self) -> bool:
         """Whether nominated Pods can change nothing but resources, so that columns answer for them."""
         active = self.framework.active_filters(self.state)
-        return not any(p.FILTER_SCOPE is not Scope.NODE or p.NAME == "NodePorts" for p in active)
+        return not any(p.FILTER_SCOPE is not Scope.NODE and p.NAME != "NodeResourcesFit" for p in active)
 
-    def filter_with_nominated(self, info: NodeInfo) -> Status | None:
+    def filter_with_nominated(self, info: NodeInfo, *, pods_only: bool = False) -> Status | None:
         """Filter one Node in two passes: with the nominated Pods of equal or higher priority, then without them."""
         added = self._nominated_that_count(info.name)
         if added:
             with_them = info.clone()
             for nominated in added:
                 self.framework.add_pod(self.state, self.pod, nominated, with_them)
-            status = self.framework.filter_node(self.state, self.pod, with_them)
+            status = self.framework.filter_node(self.state, self.pod, with_them, pods_only=pods_only)
             for nominated in added:
                 self.framework.remove_pod(self.state, self.pod, nominated, with_them)
             if status is not None:
                 return status
-        return self.framework.filter_node(self.state, self.pod, info)
+        return self.framework.filter_node(self.state, self.pod, info, pods_only=pods_only)

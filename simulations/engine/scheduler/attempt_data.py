@@ -36,7 +36,7 @@ def attempt_data(result: ScheduleResult, columns: Columns, profile: str) -> Data
     if not_run:
         data["notRun"] = not_run
     if result.scores is not None:
-        data["scores"] = _scores(result.scores, columns.names, result.node)
+        data["scores"] = _scores(result.scores, result.choice)
         data["tie"] = int(np.count_nonzero(result.scores.total == result.scores.total.max()))
     return data
 
@@ -53,8 +53,8 @@ def _not_run(result: ScheduleResult, columns: Columns) -> list[list[int]]:
     return runs_of(np.flatnonzero(unseen))
 
 
-def _scores(table: ScoreTable, names: list[str], node: str) -> Data:
-    kept = _kept(table, names, node)
+def _scores(table: ScoreTable, choice: int) -> Data:
+    kept = _kept(table, choice)
     return {
         "kept": "all" if len(kept) == len(table.rows) else "top",
         "rows": table.rows[kept].tolist(),
@@ -67,11 +67,10 @@ def _plugin(scores: PluginScores, kept: Ints) -> list[Any]:
     return [scores.plugin, scores.weight, scores.raw[kept].tolist(), scores.normalized[kept].tolist()]
 
 
-def _kept(table: ScoreTable, names: list[str], node: str) -> Ints:
-    """Indices of the scores to keep: all, or the best (earlier ones first among equals) with the chosen one among them."""
+def _kept(table: ScoreTable, choice: int) -> Ints:
+    """Indices of the scores to keep: all, or the chosen one and the best (earlier ones first among equals)."""
     size = len(table.rows)
     if size <= KEEP_ALL_SCORES:
         return np.arange(size, dtype=np.int64)
     best = np.argsort(-table.total, kind="stable")[:KEEP_TOP_SCORES]
-    chosen = [i for i in np.flatnonzero(table.total == table.total.max()).tolist() if names[int(table.rows[i])] == node]
-    return np.array(list(dict.fromkeys((*chosen, *best.tolist()))), dtype=np.int64)
+    return np.array(list(dict.fromkeys((choice, *best.tolist()))), dtype=np.int64)

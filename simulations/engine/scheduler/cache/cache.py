@@ -5,6 +5,7 @@ Differs: there is no separate snapshot; a cycle reads the cache at one instant o
 """
 
 from collections.abc import Hashable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Listers:
         self.namespaces: dict[str, Labels] = {}
         self.version = 0
         """Goes up whenever a Service or a workload is stored or removed."""
+        self.budgets_version = 0
+        """Goes up whenever a budget is."""
 
     def namespace_labels(self, namespace: str) -> Labels:
         """The labels of a Namespace; none if it is not known."""
@@ -49,6 +52,8 @@ class SchedulerCache:
         self.nominator = Nominator()
         self.listers = Listers()
         self.infos: dict[str, NodeInfo] = {}
+        self.derived: dict[Hashable, Any] = {}
+        """What others work out from the cache and keep with it; they see to it themselves that it holds."""
         self._tree = NodeTree()
         self._order: Ints = np.zeros(0, dtype=np.int64)
         self._order_stale = False
@@ -64,6 +69,7 @@ class SchedulerCache:
         listers = self.listers
         if isinstance(item, PodDisruptionBudget):
             listers.budgets[item.key] = item
+            listers.budgets_version += 1
         elif isinstance(item, Namespace):
             if listers.namespaces.get(item.name) is not item.labels:
                 listers.namespaces[item.name] = item.labels
@@ -80,6 +86,7 @@ class SchedulerCache:
         listers = self.listers
         if isinstance(item, PodDisruptionBudget):
             listers.budgets.pop(item.key, None)
+            listers.budgets_version += 1
         elif isinstance(item, Namespace):
             if listers.namespaces.pop(item.name, None) is not None:
                 self.counts.forget_questions()

@@ -126,6 +126,10 @@ class Columns:
         assert node is not None, "a row without a Node was asked for"
         return node
 
+    def changed(self, row: int) -> int:
+        """The clock when the row changed last."""
+        return int(self._changed[row])
+
     def changed_since(self, clock: int) -> Ints:
         """The rows that changed after this clock, ascending."""
         return np.flatnonzero(self._changed > clock)

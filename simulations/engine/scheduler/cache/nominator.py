@@ -12,17 +12,21 @@ class Nominator:
     def __init__(self) -> None:
         self._by_node: dict[str, list[Pod]] = {}
         self._node_of: dict[str, str] = {}
+        self._clock = 0
+        self._changed: dict[str, int] = {}
 
     def add(self, pod: Pod, node_name: str) -> None:
         """Nominate the Pod for the Node, in place of an earlier nomination."""
         self.delete(pod.uid)
         self._node_of[pod.uid] = node_name
         self._by_node.setdefault(node_name, []).append(pod)
+        self._touch(node_name)
 
     def delete(self, uid: str) -> str:
         """Forget the Pod's nomination; return the Node that it was for, or an empty text."""
         node_name = self._node_of.pop(uid, "")
         if node_name:
+            self._touch(node_name)
             kept = [p for p in self._by_node[node_name] if p.uid != uid]
             if kept:
                 self._by_node[node_name] = kept
@@ -35,6 +39,7 @@ class Nominator:
         node_name = self._node_of.get(pod.uid)
         if node_name:
             self._by_node[node_name] = [pod if p.uid == pod.uid else p for p in self._by_node[node_name]]
+            self._touch(node_name)
 
     def node_of(self, uid: str) -> str:
         """The Node that the Pod is nominated for, or an empty text."""
@@ -47,3 +52,11 @@ class Nominator:
     def nodes(self) -> list[str]:
         """The Nodes with nominated Pods, in order of their first nomination."""
         return list(self._by_node)
+
+    def changed(self, node_name: str) -> int:
+        """A number that is another one after the Node's nominations changed."""
+        return self._changed.get(node_name, 0)
+
+    def _touch(self, node_name: str) -> None:
+        self._clock += 1
+        self._changed[node_name] = self._clock

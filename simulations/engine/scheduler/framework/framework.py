@@ -68,7 +68,9 @@ class Framework:
         self._filter = _taking_part(points, "filter", "filter")
         self._pre_score = frozenset(self.points.get("preScore", ()))
         self._score = [(plugin, weight) for plugin, weight in points.get("score", ()) if takes_part(plugin, "score")]
-        leading = itertools.takewhile(lambda p: p.FILTER_SCOPE is Scope.NODE and takes_part(p, "filter_columns"), self._filter)
+        leading = itertools.takewhile(
+            lambda p: p.FILTER_SCOPE <= Scope.NODE_AND_PODS and takes_part(p, "filter_columns"), self._filter
+        )
         local = list(leading)
         self._further = self._filter[len(local) :]
         self._local = LocalAnswers(handle.cache, local)
@@ -146,15 +148,25 @@ class Framework:
         """The Filter plugins that PreFilter did not skip."""
         if state.filters is None:
             state.filters = [p for p in self._filter if p.NAME not in state.skip_filter]
+            state.pod_filters = [p for p in state.filters if p.FILTER_SCOPE is not Scope.NODE]
+            state.followers = [p for p in state.filters if takes_part(p, "add_pod")]
         return state.filters
 
-    def filter_node(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None:
-        """Filter one Node: the first plugin that rejects it decides."""
-        for plugin in self.active_filters(state):
+    def filter_node(self, state: CycleState, pod: Pod, info: NodeInfo, *, pods_only: bool = False) -> Status | None:
+        """Filter one Node: the first plugin that rejects it decides.
+
+        With `pods_only` the plugins that look at no Pods are left out: they passed this Node before.
+        """
+        plugins = self.active_filters(state)
+        for plugin in state.pod_filters if pods_only else plugins:
             status = plugin.filter(state, pod, info)
             if status is not None:
                 return status if status.plugin else Status(status.code, status.reasons, plugin.NAME)
         return None
+
+    def filters_locally(self, state: CycleState) -> bool:
+        """Whether Filter of this cycle depends on each Node with its Pods alone."""
+        return all(plugin.FILTER_SCOPE <= Scope.NODE_AND_PODS for plugin in self.active_filters(state))
 
     def filter_columns(self, state: CycleState, pod: Pod, columns: Columns, candidates: Bools, diagnosis: Diagnosis) -> Bools:
         """Filter all candidate rows at once; return which passed, and write the others' statuses into the diagnosis."""
@@ -188,13 +200,15 @@ class Framework:
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, info: NodeInfo) -> None:
         """Let `added` come to a Node of a what-if: Node and PreFilter states."""
         info.add_pod(added)
-        for plugin in self.active_filters(state):
+        self.active_filters(state)
+        for plugin in state.followers:
             plugin.add_pod(state, pod, added, info)
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, info: NodeInfo) -> None:
         """Let `removed` leave a Node of a what-if: Node and PreFilter states."""
         info.remove_pod(removed.uid)
-        for plugin in self.active_filters(state):
+        self.active_filters(state)
+        for plugin in state.followers:
             plugin.remove_pod(state, pod, removed, info)
 
     def run_scores(self, state: CycleState, pod: Pod, rows: Ints) -> ScoreTable:

@@ -85,9 +85,10 @@ class LocalAnswers:
         """The raw scores of a plugin that scores locally or by Nodes alone, for these rows."""
         known, columns = self._of(pod).scores, self._cache.columns
         kept = known.get(plugin.NAME)
-        now = columns.clock if plugin.SCORE_SCOPE is Scope.NODE else columns.version
+        local = plugin.SCORE_SCOPE <= Scope.NODE_AND_PODS
+        now = columns.clock if local else columns.version
         if kept is not None and kept.as_of != now:
-            changed = self._changed_since(kept.as_of) if plugin.SCORE_SCOPE is Scope.NODE else None
+            changed = self._changed_since(kept.as_of) if local else None
             if changed is None or len(changed) > FEW_CHANGES:
                 kept = None
             else:

@@ -29,21 +29,25 @@ class Scope(IntEnum):
     """What an answer for one Node depends on, beside the Pod's spec. The narrower, the longer it is remembered."""
 
     NODE = 0
-    """That Node and the Pods on it."""
-    NODES = 1
+    """The Node itself."""
+    NODE_AND_PODS = 1
+    """The Node and the Pods on it."""
+    NODES = 2
     """All Nodes, but no Pods."""
-    CLUSTER = 2
+    CLUSTER = 3
     """All Nodes and Pods."""
 
 
 class CycleState:
     """What plugins remember between the points of one cycle, by plugin name; and which plugins skip Filter or Score."""
 
-    __slots__ = ("data", "filters", "skip_filter", "skip_score")
+    __slots__ = ("data", "filters", "followers", "pod_filters", "skip_filter", "skip_score")
 
     def __init__(self) -> None:
         self.data: dict[str, Any] = {}
         self.filters: list[Plugin] | None = None
+        self.pod_filters: list[Plugin] = []
+        self.followers: list[Plugin] = []
         self.skip_filter: list[str] = []
         self.skip_score: list[str] = []
 

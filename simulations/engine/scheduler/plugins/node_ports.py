@@ -20,7 +20,7 @@ class NodePorts(Plugin):
     """Filters by host ports in use."""
 
     NAME = "NodePorts"
-    FILTER_SCOPE = Scope.NODE
+    FILTER_SCOPE = Scope.NODE_AND_PODS
     _STATUS = unschedulable(NAME, "node(s) didn't have free ports for the requested pod ports")
 
     def __init__(self, handle: Handle) -> None:

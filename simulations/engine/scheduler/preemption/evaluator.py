@@ -16,8 +16,9 @@ from simulations.engine.scheduler.algorithm import ScheduleResult, Search
 from simulations.engine.scheduler.framework.diagnosis import Runs, reason_list, runs_of
 from simulations.engine.scheduler.framework.framework import Framework
 from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
+from simulations.engine.scheduler.preemption.memory import dry_runs
 from simulations.engine.scheduler.preemption.pick_node import pick
-from simulations.engine.scheduler.preemption.victims import Candidate, select_victims
+from simulations.engine.scheduler.preemption.victims import Candidate
 
 NOT_HELPFUL: Final = unresolvable("DefaultPreemption", "Preemption is not helpful for scheduling")
 NO_CLAIMS: Final = "no new claims to deallocate"
@@ -139,20 +140,17 @@ def _leaving_for_preemption(pod: Pod) -> bool:
 
 
 def _dry_run(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTime, rng: Random, outcome: PreemptionOutcome) -> None:
-    order = framework.cache.order()
-    helpful = set(result.diagnosis.statuses.rows_with(Code.UNSCHEDULABLE).tolist())
-    rows = [int(row) for row in order if int(row) in helpful]
+    rows = _rows_that_may_help(framework, result)
     if not rows:
         return
     wanted = _limits(framework).number(len(rows))
     offset = rng.randrange(len(rows))
     search = Search(framework, pod, result.state, result.diagnosis)
-    names, infos = framework.cache.columns.names, framework.cache.infos
+    names, infos, known = framework.cache.columns.names, framework.cache.infos, dry_runs(framework.cache)
     unbroken: list[Candidate] = []
     violating: list[Candidate] = []
-    for i in range(len(rows)):
-        row = rows[(offset + i) % len(rows)]
-        found = select_victims(search, infos[names[row]], now)
+    for row in (*rows[offset:], *rows[:offset]):
+        found = known.victims(search, infos[names[row]], now)
         if isinstance(found, Status):
             outcome.statuses[row] = found
             continue
@@ -162,6 +160,15 @@ def _dry_run(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTim
     unbroken.sort(key=lambda candidate: candidate.row)
     violating.sort(key=lambda candidate: candidate.row)
     outcome.candidates = unbroken + violating
+
+
+def _rows_that_may_help(framework: Framework, result: ScheduleResult) -> list[int]:
+    """The rows whose status is Unschedulable, in the order of Nodes."""
+    order = framework.cache.order()
+    helpful = np.zeros(len(result.diagnosis.statuses.codes), dtype=np.bool_)
+    helpful[result.diagnosis.statuses.rows_with(Code.UNSCHEDULABLE)] = True
+    rows: list[int] = order[helpful[order]].tolist()
+    return rows
 
 
 def _limits(framework: Framework) -> CandidateLimits:

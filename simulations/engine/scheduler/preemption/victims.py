@@ -4,6 +4,7 @@ Source: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go,
 filterPodsWithPDBViolation; pkg/scheduler/util/utils.go, MoreImportantPod, v1.36
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from simulations.engine.api.pod import Pod
@@ -39,52 +40,83 @@ def importance(pod: Pod, now: SimTime) -> tuple[int, SimTime]:
 
 def select_victims(search: Search, info: NodeInfo, now: SimTime) -> Candidate | Status:
     """Remove every Pod of lower priority, then give back as many as fit: budget violators first, each group by importance."""
-    framework, pod, state = search.framework, search.pod, search.state
-    potential = [p for p in info.pods if p.priority < pod.priority]
+    potential = [p for p in info.pods if p.priority < search.pod.priority]
     if not potential:
         return NO_VICTIMS
-    copy = info.clone()
-    for victim in potential:
-        framework.remove_pod(state, pod, victim, copy)
-    gone = list(potential)
+    run = _DryRun(search, info.clone())
+    run.remove(potential)
     try:
-        status = search.filter_with_nominated(copy)
+        status = run.filter()
         if status is not None:
             return status
         potential.sort(key=lambda p: importance(p, now))
-        violating, others = split_by_budget(potential, list(framework.cache.listers.budgets.values()))
-        kept_out: list[Pod] = []
-        for victim in (*violating, *others):
-            framework.add_pod(state, pod, victim, copy)
-            gone.remove(victim)
-            if search.filter_with_nominated(copy) is not None:
-                framework.remove_pod(state, pod, victim, copy)
-                gone.append(victim)
-                kept_out.append(victim)
-        if violating and others:
-            kept_out.sort(key=lambda p: importance(p, now))
-        if not kept_out:
-            return Status(Code.ERROR, (f'expected at least one victim pod on node "{info.name}"',), "DefaultPreemption")
-        broken = {p.uid for p in violating}
-        return Candidate(info.row, info.name, tuple(kept_out), tuple(p.uid for p in kept_out if p.uid in broken))
+        violating, others = split_by_budget(potential, search.cache.listers.budgets.values())
+        victims = [p for p in (*violating, *others) if not run.give_back(p)]
     finally:
-        for victim in gone:
-            framework.add_pod(state, pod, victim, copy)
+        run.restore()
+    if not victims:
+        return Status(Code.ERROR, (f'expected at least one victim pod on node "{info.name}"',), "DefaultPreemption")
+    if violating and others:
+        victims.sort(key=lambda p: importance(p, now))
+    broken = {p.uid for p in violating}
+    return Candidate(info.row, info.name, tuple(victims), tuple(p.uid for p in victims if p.uid in broken))
 
 
-def split_by_budget(pods: list[Pod], budgets: list[PodDisruptionBudget]) -> tuple[list[Pod], list[Pod]]:
+class _DryRun:
+    """A copy of a Node, and the cycle's state: Pods leave both and come back."""
+
+    def __init__(self, search: Search, copy: NodeInfo) -> None:
+        self._search = search
+        self._copy = copy
+        self._gone: dict[str, Pod] = {}
+
+    def remove(self, pods: Iterable[Pod]) -> None:
+        """Let Pods leave."""
+        search = self._search
+        for pod in pods:
+            search.framework.remove_pod(search.state, search.pod, pod, self._copy)
+            self._gone[pod.uid] = pod
+
+    def filter(self) -> Status | None:
+        """Filter the Node as it is now, with nominated Pods."""
+        return self._search.filter_with_nominated(self._copy)
+
+    def give_back(self, pod: Pod) -> bool:
+        """Let a Pod come back if the preemptor still fits beside it. What looks at no Pods passed before."""
+        search = self._search
+        search.framework.add_pod(search.state, search.pod, pod, self._copy)
+        if search.filter_with_nominated(self._copy, pods_only=True) is None:
+            del self._gone[pod.uid]
+            return True
+        search.framework.remove_pod(search.state, search.pod, pod, self._copy)
+        return False
+
+    def restore(self) -> None:
+        """Bring the cycle's state back to what it was."""
+        search = self._search
+        if search.state.followers:
+            for pod in self._gone.values():
+                search.framework.add_pod(search.state, search.pod, pod, self._copy)
+
+
+def split_by_budget(pods: list[Pod], budgets: Iterable[PodDisruptionBudget]) -> tuple[list[Pod], list[Pod]]:
     """Pods whose disruption would violate a budget, and the others; budgets are used up in the order of the Pods."""
-    allowed = [budget.disruptions_allowed or 0 for budget in budgets]
+    considered = list(budgets)
+    left = [budget.disruptions_allowed or 0 for budget in considered]
     violating: list[Pod] = []
     others: list[Pod] = []
     for pod in pods:
         breaks = False
-        for i, budget in enumerate(budgets):
-            if budget.namespace != pod.namespace or budget.selector is None or budget.selector.empty or not len(pod.labels):
-                continue
-            if not budget.selector.matches(pod.labels) or pod.name in budget.disrupted_pods:
-                continue
-            allowed[i] -= 1
-            breaks = breaks or allowed[i] < 0
+        for i, budget in enumerate(considered):
+            if _protects(budget, pod):
+                left[i] -= 1
+                breaks = breaks or left[i] < 0
         (violating if breaks else others).append(pod)
     return violating, others
+
+
+def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    """Whether the Pod counts against the budget: an empty selector matches nothing here, and neither do Pods without labels."""
+    if budget.namespace != pod.namespace or budget.selector is None or budget.selector.empty or not len(pod.labels):
+        return False
+    return budget.selector.matches(pod.labels) and pod.name not in budget.disrupted_pods

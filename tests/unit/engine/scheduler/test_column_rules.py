@@ -23,6 +23,13 @@ def built(drawn):
         make("Namespace", "default"),
         make("Namespace", "other"),
         make("Service", "web", spec={"selector": {"app": "web"}}),
+        make(
+            "PodDisruptionBudget",
+            "db",
+            "policy/v1",
+            spec={"selector": {"matchLabels": {"app": "db"}}},
+            status={"disruptionsAllowed": 1},
+        ),
     ]
     cluster = Cluster(made, placed, others)
     for builder in nominated:
@@ -90,6 +97,14 @@ def same_decision(ours, theirs):
         assert ours.scores.total.tolist() == theirs.scores.total.tolist()
 
 
+def preemption(cluster, pod, result):
+    """What PostFilter makes of it, in comparable form."""
+    if result.node:
+        return None
+    outcome = evaluate(cluster.framework, pod, result, 100, random.Random(1))
+    return outcome.message, outcome.rule, [(c.node, sorted(v.name for v in c.victims), c.violations) for c in outcome.candidates]
+
+
 def changed(cluster, builder, rng, nodes):
     """Let a Pod stay, go, change or move; None if it went."""
     fate = rng.choice(["stays", "goes", "changes", "moves"])
@@ -110,10 +125,12 @@ def test_what_is_remembered_follows_pods_that_come_change_and_go(drawn, rng: ran
     cluster, pod = built(drawn)
     kept = placed
     for _ in range(3):
-        schedule_pod(cluster.framework, pod, 0)  # asks, and remembers
+        preemption(cluster, pod, schedule_pod(cluster.framework, pod, 0))  # asks, and remembers
         kept = [b for b in kept if changed(cluster, b, rng, len(made)) is not None]
     fresh, _ = built((made, kept, new, nominated))
-    same_decision(*(schedule_pod(c.framework, pod, 0) for c in (cluster, fresh)))
+    ours, theirs = (schedule_pod(c.framework, pod, 0) for c in (cluster, fresh))
+    same_decision(ours, theirs)
+    assert preemption(cluster, pod, ours) == preemption(fresh, pod, theirs)
 
 
 def _change(builder, fate):

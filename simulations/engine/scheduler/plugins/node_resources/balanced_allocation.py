@@ -24,7 +24,7 @@ class NodeResourcesBalancedAllocation(Plugin):
     """Scores how much more even the use becomes with the Pod; 75 is no change."""
 
     NAME = "NodeResourcesBalancedAllocation"
-    SCORE_SCOPE = Scope.NODE
+    SCORE_SCOPE = Scope.NODE_AND_PODS
 
     def __init__(self, args: BalancedAllocationArgs) -> None:
         self.resources = tuple(resource for resource, _weight in args.resources)

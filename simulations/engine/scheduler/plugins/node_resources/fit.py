@@ -26,8 +26,8 @@ class NodeResourcesFit(Plugin):
     """Filters by cpu, memory, ephemeral storage, scalars and the number of Pods."""
 
     NAME = "NodeResourcesFit"
-    FILTER_SCOPE = Scope.NODE
-    SCORE_SCOPE = Scope.NODE
+    FILTER_SCOPE = Scope.NODE_AND_PODS
+    SCORE_SCOPE = Scope.NODE_AND_PODS
 
     def __init__(self, args: FitArgs) -> None:
         self.args = args
