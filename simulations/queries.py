@@ -9,7 +9,6 @@ from django.db.models import Q, QuerySet
 
 from simulations import results
 from simulations.analysis.catalogue import TABLES
-from simulations.analysis.columns import Column, Row
 from simulations.analysis.reading import RunFacts, subject_of
 from simulations.analysis.tables import table_rows
 from simulations.analysis.why.explain import explain
@@ -17,12 +16,14 @@ from simulations.analysis.why.types import Why
 from simulations.engine.kernel.errors import ScenarioError
 from simulations.engine.kernel.trace import Record
 from simulations.engine.trace_format import decode
+from simulations.exporters.csv import file_name, write_csv
 from simulations.models import FINISHED_STATES, Cluster, ImportJob, Run, Snapshot, Span, TraceRecord
 from simulations.samples import Sample, first_sample, sample, samples
 
 SPANS_AT_ONCE = 4000
 RECORDS_AT_ONCE = 2000
-__all__ = ["Sample", "first_sample", "sample", "samples"]
+NO_SUCH_TABLE = "E0506"
+__all__ = ["Sample", "file_name", "first_sample", "sample", "samples"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,16 +277,20 @@ def subject(found: Record) -> str:
     return subject_of(found)
 
 
-def table(run_id: int, name: str) -> tuple[Sequence[Column], Iterator[Row]]:
-    """A CSV table of a run: its columns and rows, streamed.
+class UnknownTableError(ScenarioError):
+    """E0506: there is no table of that name."""
+
+
+def table_lines(run_id: int, name: str, *, raw: bool = False) -> Iterator[str]:
+    """A CSV table of a run, some hundred lines at a time.
 
     Raises:
-        ScenarioError: E0504, there is no such table.
+        UnknownTableError: there is no such table.
     """
     found = TABLES.get(name)
     if found is None:
-        raise ScenarioError("E0504", f"there is no table {name!r}; there are {', '.join(TABLES)}", "table")
-    return found.COLUMNS, table_rows(found(), StoredTrace(run_id).all())
+        raise UnknownTableError(NO_SUCH_TABLE, f"there is no table {name!r}; there are {', '.join(TABLES)}", "table")
+    return write_csv(found.COLUMNS, table_rows(found(), StoredTrace(run_id).all()), raw=raw)
 
 
 def table_names() -> tuple[str, ...]:

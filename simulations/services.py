@@ -13,12 +13,13 @@ from django.utils import timezone
 from simulations import results
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.scenario import from_recorded, is_recorded, parse_scenario
-from simulations.engine.whatif import MAX_PACE, Change, WhatIf, apply_what_if, import_document
+from simulations.engine.whatif import MAX_ADDED_PODS, MAX_PACE, AddPods, Change, WhatIf, apply_what_if, import_document
 from simulations.models import FINISHED_STATES, Cluster, ImportFile, ImportJob, JobState, LeasedJob, Run, Scenario, Snapshot
 from simulations.samples import Sample, sample
 from simulations.tasks import execute_run, run_import
 
 logger = logging.getLogger(__name__)
+__all__ = ["MAX_ADDED_PODS", "AddPods", "ScenarioErrors"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ from typing import Any
 
 from dashboard.embedded.supervisor import migrate
 from simulations import queries
-from simulations.engine.kernel.errors import ScenarioError
-from simulations.exporters.csv import write_csv
 from simulations.management.output import CodedCommand, wrong
 
 
@@ -34,13 +32,13 @@ class Command(CodedCommand):
         if queries.run(run) is None:
             raise wrong(f"E0622: there is no run {run}")
         try:
-            columns, rows = queries.table(run, table)
-        except ScenarioError as error:
+            lines = queries.table_lines(run, table, raw=raw)
+        except queries.UnknownTableError as error:
             raise wrong(error) from None
         if out is None:
             sys.stdout.reconfigure(newline="")  # type: ignore[union-attr]  # CRLF as the format wants it
-            sys.stdout.writelines(write_csv(columns, rows, raw=raw))
+            sys.stdout.writelines(lines)
             return
         with out.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(write_csv(columns, rows, raw=raw))
+            file.writelines(lines)
         self.say(str(out))

@@ -1,0 +1,24 @@
+"""Every page and its view."""
+
+from django.urls import path
+
+from dashboard.views import clusters, export, health, imports, landing, run_page, runs, what_if, why
+
+urlpatterns = [
+    path("", landing.landing, name="landing"),
+    path("healthz", health.healthz, name="healthz"),
+    path("samples/<slug:slug>/start", landing.start_sample, name="start-sample"),
+    path("runs/", runs.runs, name="runs"),
+    path("runs/new/", what_if.what_if, name="what-if"),
+    path("runs/new/preview", what_if.preview, name="what-if-preview"),
+    path("runs/<int:run_id>/", run_page.run_page, name="run"),
+    path("runs/<int:run_id>/header", run_page.header, name="run-header"),
+    path("runs/<int:run_id>/spans.json", run_page.spans, name="run-spans"),
+    path("runs/<int:run_id>/cancel", runs.cancel, name="cancel-run"),
+    path("runs/<int:run_id>/why/", why.why, name="why"),
+    path("runs/<int:run_id>/export/<slug:table>.csv", export.table, name="export"),
+    path("clusters/", clusters.clusters, name="clusters"),
+    path("clusters/import/", imports.new, name="import"),
+    path("clusters/import/<int:job_id>/", imports.job, name="import-job"),
+    path("clusters/<int:cluster_id>/", clusters.cluster, name="cluster"),
+]

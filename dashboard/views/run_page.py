@@ -1,0 +1,40 @@
+"""The timeline of a run, and the data that it is drawn from."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from dashboard.views.errors import not_found
+from simulations import queries
+
+
+@require_GET
+def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The page; its spans come by socket."""
+    run = queries.run(run_id)
+    if run is None:
+        return not_found(request, f"There is no run {run_id}.")
+    sample = queries.sample(run.sample) if run.sample else None
+    context = {"run": run, "sample": sample, "facts": queries.facts(run_id).begin, "tables": queries.table_names()}
+    return render(request, "run.html", context)
+
+
+@require_GET
+def header(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The figures above the timeline, again once the run has ended."""
+    run = queries.run(run_id)
+    if run is None:
+        return not_found(request, f"There is no run {run_id}.")
+    return render(request, "run/_figures.html", {"run": run, "facts": queries.facts(run_id).begin})
+
+
+@require_GET
+def spans(request: HttpRequest, run_id: int) -> HttpResponse:
+    """What changed after `?after=S`: the socket's twin for where sockets do not pass."""
+    text = request.GET.get("after", "0")
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        return JsonResponse({"code": "E0624", "message": "after must be a record number"}, status=400)
+    batch = queries.spans_after(run_id, int(text))
+    if batch is None:
+        return JsonResponse({"code": "E0622", "message": f"there is no run {run_id}"}, status=404)
+    return HttpResponse(batch.as_json(), content_type="application/json")
