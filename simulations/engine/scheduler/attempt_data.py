@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from simulations.engine.scheduler.algorithm import ScheduleResult
 from simulations.engine.scheduler.cache.columns import Columns, Ints
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis, runs_of
 from simulations.engine.scheduler.framework.framework import PluginScores, ScoreTable
+from simulations.engine.scheduler.framework.search import ScheduleResult
 
 KEEP_ALL_SCORES: Final = 200
 """Up to this many feasible Nodes all scores are kept; of more, the best and the chosen one."""

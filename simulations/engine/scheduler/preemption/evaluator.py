@@ -12,13 +12,13 @@ import numpy as np
 
 from simulations.engine.api.pod import Pod
 from simulations.engine.kernel.clock import SimTime
-from simulations.engine.scheduler.algorithm import ScheduleResult, Search
 from simulations.engine.scheduler.framework.diagnosis import Runs, reason_list, runs_of
 from simulations.engine.scheduler.framework.framework import Framework
+from simulations.engine.scheduler.framework.search import ScheduleResult, Search
 from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
 from simulations.engine.scheduler.preemption.memory import dry_runs
 from simulations.engine.scheduler.preemption.pick_node import pick
-from simulations.engine.scheduler.preemption.victims import Candidate
+from simulations.engine.scheduler.preemption.victims import Candidate, select_victims
 
 NOT_HELPFUL: Final = unresolvable("DefaultPreemption", "Preemption is not helpful for scheduling")
 NO_CLAIMS: Final = "no new claims to deallocate"
@@ -146,11 +146,13 @@ def _dry_run(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTim
     wanted = _limits(framework).number(len(rows))
     offset = rng.randrange(len(rows))
     search = Search(framework, pod, result.state, result.diagnosis)
-    names, infos, known = framework.cache.columns.names, framework.cache.infos, dry_runs(framework.cache)
+    names, infos = framework.cache.columns.names, framework.cache.infos
+    local = not pod.node_name and framework.filters_locally(result.state)
+    select = dry_runs(framework.cache).victims if local else select_victims
     unbroken: list[Candidate] = []
     violating: list[Candidate] = []
     for row in (*rows[offset:], *rows[:offset]):
-        found = known.victims(search, infos[names[row]], now)
+        found = select(search, infos[names[row]], now)
         if isinstance(found, Status):
             outcome.statuses[row] = found
             continue

@@ -3,9 +3,9 @@
 from typing import Final
 
 from simulations.engine.kernel.clock import SimTime
-from simulations.engine.scheduler.algorithm import Search
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.cache.node_info import NodeInfo
+from simulations.engine.scheduler.framework.search import Search
 from simulations.engine.scheduler.framework.status import Status
 from simulations.engine.scheduler.preemption.victims import Candidate, select_victims
 
@@ -26,10 +26,8 @@ class DryRuns:
         self._known: dict[tuple[str, int, int], tuple[AsOf, str, Candidate | Status]] = {}
 
     def victims(self, search: Search, info: NodeInfo, now: SimTime) -> Candidate | Status:
-        """The victims on a Node, remembered or found out."""
+        """The victims on a Node, remembered or found out. The cycle must filter locally."""
         cache, pod = search.cache, search.pod
-        if pod.node_name or not search.framework.filters_locally(search.state):
-            return select_victims(search, info, now)
         as_of = (cache.columns.changed(info.row), cache.nominator.changed(info.name), cache.listers.budgets_version)
         key = (search.framework.profile, pod.spec.id, info.row)
         known = self._known.get(key)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import PodDisruptionBudget
 from simulations.engine.kernel.clock import SimTime
-from simulations.engine.scheduler.algorithm import Search
 from simulations.engine.scheduler.cache.node_info import NodeInfo
+from simulations.engine.scheduler.framework.search import Search
 from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
 
 NO_VICTIMS = unresolvable("DefaultPreemption", "No preemption victims found for incoming pod")

@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulations.engine.scheduler.algorithm import Search, schedule_pod
+from simulations.engine.scheduler.algorithm import schedule_pod
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis, NodeStatuses
 from simulations.engine.scheduler.framework.plugin import CycleState, takes_part
+from simulations.engine.scheduler.framework.search import Search
 from simulations.engine.scheduler.preemption.evaluator import evaluate
 from tests.builders import make
 from tests.unit.engine.scheduler.cluster_of import Cluster
