@@ -1,5 +1,9 @@
 """CSV downloads."""
 
+from collections.abc import AsyncIterator, Iterator
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -18,7 +22,15 @@ def table(request: HttpRequest, run_id: int, table: str) -> HttpResponse | Strea
         lines = queries.table_lines(run_id, table, raw=request.GET.get("raw") == "1")
     except queries.UnknownTableError as error:
         return not_found(request, str(error))
-    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    streamed = _in_pieces(lines) if isinstance(request, ASGIRequest) else lines
+    response = StreamingHttpResponse(streamed, content_type="text/csv; charset=utf-8")
     name = queries.file_name(f"{run.name}-{run.id}", table, timezone.now())
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+async def _in_pieces(lines: Iterator[str]) -> AsyncIterator[str]:
+    """Read the table piece by piece beside the event loop, so that a large one is never whole in memory."""
+    following = sync_to_async(lambda: next(lines, None))
+    while (piece := await following()) is not None:
+        yield piece

@@ -5,6 +5,7 @@ export const UNSCHEDULED = "Unscheduled";
 export const POD_ROW = 22;
 export const NODE_ROW = 15;
 const PAD = 4;
+const MOST_FULL_ROWS = 14; // more waiting pods than this get thinner rows, so that nodes stay in sight
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
 function byStart(a, b) {
@@ -107,8 +108,9 @@ function stacked(lanes, rowHeight) {
   let y = 0;
   for (const lane of lanes) {
     lane.y = y;
-    lane.rowHeight = rowHeight;
-    lane.height = (lane.overlaid ? 1 : Math.max(1, lane.rows.length)) * rowHeight + PAD;
+    const crowded = lane.key === UNSCHEDULED && lane.rows.length > MOST_FULL_ROWS;
+    lane.rowHeight = crowded ? Math.max(3, Math.floor((MOST_FULL_ROWS * rowHeight) / lane.rows.length)) : rowHeight;
+    lane.height = (lane.overlaid ? 1 : Math.max(1, lane.rows.length)) * lane.rowHeight + PAD;
     y += lane.height;
   }
   return { lanes, height: y };
@@ -116,6 +118,6 @@ function stacked(lanes, rowHeight) {
 
 // The rectangle of a span in lane coordinates: y and height.
 export function placeOf(lane, rowIndex) {
-  if (!lane.overlaid) return { y: lane.y + PAD / 2 + rowIndex * lane.rowHeight, height: lane.rowHeight - 2 };
+  if (!lane.overlaid) return { y: lane.y + PAD / 2 + rowIndex * lane.rowHeight, height: Math.max(2, lane.rowHeight - (lane.rowHeight > 6 ? 2 : 1)) };
   return { y: lane.y + PAD / 2 + 2, height: lane.rowHeight - 5 };
 }

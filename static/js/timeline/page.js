@@ -29,7 +29,7 @@ const state = { mode: "node", terms: [], filterText: "", selected: null, selecte
 function wholeRange() {
   const planned = Number(root.dataset.duration) || 0;
   const to = Math.max(store.last, store.finished ? 0 : Math.min(planned, Math.max(store.last * 1.15, 5e9)), 1e8);
-  const from = Math.min(store.first, 0);
+  const from = store.last > 0 ? 0 : Math.min(store.first, 0); // the warmup lies to the left, a pan away
   return { from: from - (to - from) * 0.02, to: to + (to - from) * 0.02 };
 }
 

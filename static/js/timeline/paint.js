@@ -1,6 +1,6 @@
 // Draws lanes and spans on a canvas.
 import { duration, simTime, tickDigits, tickStep } from "./format.js";
-import { KINDS } from "./kinds.js";
+import { KINDS, WAITING } from "./kinds.js";
 import { firstVisible, placeOf } from "./lanes.js";
 
 const TOKENS = ["--surface", "--ink", "--ink-2", "--line", "--accent", "--c-grid", "--c-lane", "--c-lane-alt", "--c-cursor", "--c-select", ...new Set(Object.values(KINDS).map((k) => k.token))];
@@ -108,7 +108,8 @@ export class Painter {
       const column = Math.floor(x + width);
       if (width <= 1 && column === lastColumn && !kind.keep) { this.merged += 1; continue; }
       lastColumn = column;
-      this.span(span, kind, { x, y, width, height: place.height }, selected === span.id);
+      const quiet = lane.overlaid && index === 0 && WAITING.has(span.kind) && lane.rows[1].spans.length > 0; // its ghost has the label
+      this.span(span, kind, { x, y, width, height: place.height, quiet }, selected === span.id);
     }
   }
 
@@ -134,7 +135,7 @@ export class Painter {
       default: pen.beginPath(); pen.arc(box.x, box.y + box.height - 3, 2, 0, 7); pen.fill();
     }
     pen.setLineDash([]);
-    if (!mark && width > 46) this.text(span, left, box, width, kind);
+    if (!mark && !box.quiet && width > 46 && box.height > 9) this.text(span, left, box, width, kind);
     if (chosen) { pen.strokeStyle = colours["--c-select"]; pen.lineWidth = 2; pen.strokeRect(left - 2, box.y - 2, Math.max(width, mark ? 4 : 1) + 4, box.height + 4); }
     const slack = mark ? 5 : 2;
     this.hits.push({ span, x: left - slack, y: box.y - 1, width: (mark ? 1 : width) + 2 * slack, height: box.height + 2, mark });
@@ -159,10 +160,11 @@ export class Painter {
   tick(span, box) {
     const { pen } = this;
     const middle = box.y + box.height / 2;
-    pen.lineWidth = 1.8;
+    const r = Math.min(3, box.height / 2);
+    pen.lineWidth = r < 3 ? 1 : 1.8;
     pen.beginPath();
-    if (span.reason === "Scheduled") pen.arc(box.x, middle, 3, 0, 7);
-    else { pen.moveTo(box.x - 3, middle - 3); pen.lineTo(box.x + 3, middle + 3); pen.moveTo(box.x + 3, middle - 3); pen.lineTo(box.x - 3, middle + 3); }
+    if (span.reason === "Scheduled") pen.arc(box.x, middle, r, 0, 7);
+    else { pen.moveTo(box.x - r, middle - r); pen.lineTo(box.x + r, middle + r); pen.moveTo(box.x + r, middle - r); pen.lineTo(box.x - r, middle + r); }
     span.reason === "Scheduled" ? pen.fill() : pen.stroke();
   }
 
@@ -195,7 +197,7 @@ export class Painter {
   }
 
   arrows(scene) {
-    const { view, store, selectedPod } = scene;
+    const { view, selectedPod } = scene;
     const at = new Map(this.hits.map((hit) => [hit.span.id, hit]));
     const links = [];
     for (const hit of this.hits) for (const [kind, target] of hit.span.links) if (at.has(target)) links.push([kind, hit, at.get(target)]);
@@ -224,7 +226,6 @@ export class Painter {
     }
     pen.globalAlpha = 1;
     this.links = links.length;
-    void store;
   }
 
   cursor({ view, now, marks }) {

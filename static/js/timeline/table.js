@@ -16,6 +16,7 @@ export function buildTable(place, spans, selected, onSelect, now) {
     const cell = document.createElement("th");
     cell.scope = "col";
     cell.textContent = word;
+    if (["Start", "End", "Duration", "Record"].includes(word)) cell.className = "num";
     head.append(cell);
   }
   const body = table.createTBody();
