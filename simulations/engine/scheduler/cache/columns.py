@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from simulations.engine.api.node import Node
 from simulations.engine.api.scheduling import Taint
-from simulations.engine.scheduler.cache.node_info import NodeInfo, counted_requests
+from simulations.engine.scheduler.cache.node_info import NO_PRIORITY, NodeInfo, counted_requests
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+_PER_ROW: Final = (
+    "valid", "unschedulable", "pods", "allowed_pods", "nonzero_cpu", "nonzero_memory", "lowest_priority", "taint_sets", "_changed",
+)  # fmt: skip
 ABSENT: Final = 0
 """The value id of a label that a Node does not have."""
 
@@ -54,6 +57,7 @@ class Columns:
         self.allowed_pods: Ints = np.zeros(0, dtype=np.int64)
         self.nonzero_cpu: Ints = np.zeros(0, dtype=np.int64)
         self.nonzero_memory: Ints = np.zeros(0, dtype=np.int64)
+        self.lowest_priority: Ints = np.zeros(0, dtype=np.int64)
         self.taint_sets: Ids = np.zeros(0, dtype=np.int32)
         self.taints: list[tuple[Taint, ...]] = [()]
         self.names: list[str] = []
@@ -145,6 +149,7 @@ class Columns:
         self._nodes.append(None)
         self.names.append(node.name)
         self.valid[row] = True
+        self.lowest_priority[row] = NO_PRIORITY
         self.set_node(row, node)
         return row
 
@@ -177,6 +182,7 @@ class Columns:
         """Write what the Pods on a Node take together."""
         row = info.row
         self.pods[row] = len(info.pods)
+        self.lowest_priority[row] = info.lowest_priority
         self.nonzero_cpu[row] = info.nonzero_cpu
         self.nonzero_memory[row] = info.nonzero_memory
         for resource, amount in info.requested.items():
@@ -221,7 +227,17 @@ class Columns:
         return taint_id
 
     def _grow(self, size: int) -> None:
-        for name in ("valid", "unschedulable", "pods", "allowed_pods", "nonzero_cpu", "nonzero_memory", "taint_sets", "_changed"):
+        for name in (
+            "valid",
+            "unschedulable",
+            "pods",
+            "allowed_pods",
+            "nonzero_cpu",
+            "nonzero_memory",
+            "lowest_priority",
+            "taint_sets",
+            "_changed",
+        ):
             setattr(self, name, _resized(getattr(self, name), size))
         self._allocatable = {k: _resized(v, size) for k, v in self._allocatable.items()}
         self._requested = {k: _resized(v, size) for k, v in self._requested.items()}

@@ -9,6 +9,8 @@ from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod, PodSpec
 from simulations.engine.api.scheduling import HostPort
 
+NO_PRIORITY: Final = 2**62
+"""Above every priority."""
 BASE_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 
 
@@ -45,7 +47,7 @@ class NodeInfo:
     the last one, as upstream's list does.
     """
 
-    __slots__ = ("node", "nonzero_cpu", "nonzero_memory", "pods", "ports", "requested", "row")
+    __slots__ = ("_lowest", "node", "nonzero_cpu", "nonzero_memory", "pods", "ports", "requested", "row")
 
     def __init__(self, node: Node, row: int) -> None:
         self.node = node
@@ -55,6 +57,14 @@ class NodeInfo:
         self.nonzero_cpu = 0
         self.nonzero_memory = 0
         self.ports: list[HostPort] = []
+        self._lowest: int | None = NO_PRIORITY
+
+    @property
+    def lowest_priority(self) -> int:
+        """The lowest priority of its Pods; above all priorities without Pods."""
+        if self._lowest is None:
+            self._lowest = min((pod.priority for pod in self.pods), default=NO_PRIORITY)
+        return self._lowest
 
     @property
     def name(self) -> str:
@@ -64,6 +74,8 @@ class NodeInfo:
     def add_pod(self, pod: Pod) -> None:
         """Count the Pod in."""
         self.pods.append(pod)
+        if self._lowest is not None and pod.priority < self._lowest:
+            self._lowest = pod.priority
         self._count(pod.spec, 1)
         self.ports.extend(pod.spec.host_ports)
 
@@ -73,6 +85,8 @@ class NodeInfo:
             if pod.uid == uid:
                 self.pods[i] = self.pods[-1]
                 self.pods.pop()
+                if pod.priority == self._lowest:
+                    self._lowest = None
                 self._count(pod.spec, -1)
                 for port in pod.spec.host_ports:
                     self.ports.remove(port)
@@ -93,4 +107,5 @@ class NodeInfo:
         copy.requested = dict(self.requested)
         copy.nonzero_cpu, copy.nonzero_memory = self.nonzero_cpu, self.nonzero_memory
         copy.ports = list(self.ports)
+        copy._lowest = self._lowest
         return copy

@@ -8,17 +8,15 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-import numpy as np
-
 from simulations.engine.api.pod import Pod
 from simulations.engine.kernel.clock import SimTime
-from simulations.engine.scheduler.framework.diagnosis import Runs, reason_list, runs_of
+from simulations.engine.scheduler.framework.diagnosis import NodeStatuses, Runs, reason_list, runs_of
 from simulations.engine.scheduler.framework.framework import Framework
-from simulations.engine.scheduler.framework.search import ScheduleResult, Search
-from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
-from simulations.engine.scheduler.preemption.memory import dry_runs
+from simulations.engine.scheduler.framework.search import ScheduleResult
+from simulations.engine.scheduler.framework.status import Code, unresolvable
+from simulations.engine.scheduler.preemption.dry_run import find_candidates
 from simulations.engine.scheduler.preemption.pick_node import pick
-from simulations.engine.scheduler.preemption.victims import Candidate, select_victims
+from simulations.engine.scheduler.preemption.victims import Candidate
 
 NOT_HELPFUL: Final = unresolvable("DefaultPreemption", "Preemption is not helpful for scheduling")
 NO_CLAIMS: Final = "no new claims to deallocate"
@@ -41,8 +39,8 @@ class PreemptionOutcome:
     rule: str = ""
     candidates: list[Candidate] = field(default_factory=list)
     equals: list[Candidate] = field(default_factory=list)
-    statuses: dict[int, Status] = field(default_factory=dict)
-    """By row, why the dry run of a Node found no victims."""
+    none: list[tuple[str, Runs]] = field(default_factory=list)
+    """Per reason the rows, as [first, length], of the Nodes where the dry run found no victims."""
     error: bool = False
     """Whether the dry run itself failed."""
     called: bool = True
@@ -57,26 +55,6 @@ class PreemptionOutcome:
     def victims(self) -> tuple[Pod, ...]:
         """Who has to leave it, most important first."""
         return self.winner.victims if self.winner is not None else ()
-
-    @property
-    def none(self) -> list[tuple[str, Runs]]:
-        """Per reason the rows, as [first, length], of the Nodes where the dry run found no victims."""
-        found: dict[str, list[int]] = {}
-        for row, status in self.statuses.items():
-            found.setdefault(status.message, []).append(row)
-        return [(reason, runs_of(np.array(sorted(rows), dtype=np.int64))) for reason, rows in sorted(found.items())]
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateLimits:
-    """How many candidates the dry run looks for."""
-
-    percentage: int = 10
-    absolute: int = 100
-
-    def number(self, nodes: int) -> int:
-        """The number for this many Nodes with an Unschedulable status."""
-        return min(nodes, max(nodes * self.percentage // 100, self.absolute))
 
 
 def evaluate(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTime, rng: Random) -> PreemptionOutcome:
@@ -104,19 +82,23 @@ def _preempt(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTim
     refusal = _not_eligible(framework, pod, result)
     if refusal:
         return PreemptionOutcome("unchanged", f"preemption: {refusal}")
-    outcome = PreemptionOutcome("cleared")
-    _dry_run(framework, pod, result, now, rng, outcome)
+    found = find_candidates(framework, pod, result, now, rng)
+    outcome = PreemptionOutcome("cleared", candidates=found.all())
+    outcome.none = [(status.message, runs_of(rows)) for status, rows in found.statuses.by_status()]
     if outcome.candidates:
         outcome.equals, outcome.rule = pick(outcome.candidates, now)
         outcome.winner, outcome.nomination = outcome.equals[0], "set"
         return outcome
-    errors = sorted({s.message for s in outcome.statuses.values() if s.code is Code.ERROR})
-    outcome.error = bool(errors)
+    errors = [status.message for status, _rows in found.statuses.by_status() if status.code is Code.ERROR]
     if errors:
-        outcome.nomination = "unchanged"
-    text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else _why_not(result, outcome)
+        outcome.error, outcome.nomination = True, "unchanged"
+    text = _error_text(errors) if errors else _why_not(result.diagnosis.nodes, found.statuses)
     outcome.message = f"preemption: {text}"
     return outcome
+
+
+def _error_text(errors: list[str]) -> str:
+    return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
 
 
 def _not_eligible(framework: Framework, pod: Pod, result: ScheduleResult) -> str:
@@ -139,53 +121,14 @@ def _leaving_for_preemption(pod: Pod) -> bool:
     return condition is not None and condition.status == "True" and condition.reason == PREEMPTION_BY_SCHEDULER
 
 
-def _dry_run(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTime, rng: Random, outcome: PreemptionOutcome) -> None:
-    rows = _rows_that_may_help(framework, result)
-    if not rows:
-        return
-    wanted = _limits(framework).number(len(rows))
-    offset = rng.randrange(len(rows))
-    search = Search(framework, pod, result.state, result.diagnosis)
-    names, infos = framework.cache.columns.names, framework.cache.infos
-    local = not pod.node_name and framework.filters_locally(result.state)
-    select = dry_runs(framework.cache).victims if local else select_victims
-    unbroken: list[Candidate] = []
-    violating: list[Candidate] = []
-    for row in (*rows[offset:], *rows[:offset]):
-        found = select(search, infos[names[row]], now)
-        if isinstance(found, Status):
-            outcome.statuses[row] = found
-            continue
-        (violating if found.violations else unbroken).append(found)
-        if unbroken and len(unbroken) + len(violating) >= wanted:
-            break
-    unbroken.sort(key=lambda candidate: candidate.row)
-    violating.sort(key=lambda candidate: candidate.row)
-    outcome.candidates = unbroken + violating
-
-
-def _rows_that_may_help(framework: Framework, result: ScheduleResult) -> list[int]:
-    """The rows whose status is Unschedulable, in the order of Nodes."""
-    order = framework.cache.order()
-    helpful = np.zeros(len(result.diagnosis.statuses.codes), dtype=np.bool_)
-    helpful[result.diagnosis.statuses.rows_with(Code.UNSCHEDULABLE)] = True
-    rows: list[int] = order[helpful[order]].tolist()
-    return rows
-
-
-def _limits(framework: Framework) -> CandidateLimits:
-    args = getattr(framework.plugin("DefaultPreemption"), "args", None)
-    if args is None:
-        return CandidateLimits()
-    return CandidateLimits(args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute)
-
-
-def _why_not(result: ScheduleResult, outcome: PreemptionOutcome) -> str:
+def _why_not(nodes: int, statuses: NodeStatuses) -> str:
     """The nested message; Nodes that got no dry run are those where preemption is not helpful."""
     reasons: Counter[str] = Counter()
-    for status in outcome.statuses.values():
-        reasons.update(status.reasons)
-    unhelped = result.diagnosis.nodes - len(outcome.statuses)
+    unhelped = nodes
+    for status, rows in statuses.by_status():
+        unhelped -= len(rows)
+        for reason in status.reasons:
+            reasons[reason] += len(rows)
     if unhelped:
         reasons[NOT_HELPFUL.reasons[0]] += unhelped
-    return f"0/{result.diagnosis.nodes} nodes are available:{reason_list(reasons)}"
+    return f"0/{nodes} nodes are available:{reason_list(reasons)}"

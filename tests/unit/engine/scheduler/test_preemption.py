@@ -5,7 +5,8 @@ import random
 import pytest
 
 from simulations.engine.api.pod import Condition
-from simulations.engine.scheduler.preemption.evaluator import CandidateLimits, evaluate
+from simulations.engine.scheduler.preemption.dry_run import CandidateLimits
+from simulations.engine.scheduler.preemption.evaluator import evaluate
 from simulations.engine.scheduler.preemption.outcome_data import outcome_data
 from tests.builders import HOSTNAME, make, make_node, make_pod
 from tests.unit.engine.scheduler.cluster_of import Cluster

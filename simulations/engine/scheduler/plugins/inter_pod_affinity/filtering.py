@@ -31,6 +31,8 @@ EXISTING = unschedulable(NAME, "node(s) didn't satisfy existing pods anti-affini
 class FilterState:
     """Per own term and per term of others: the matching Pods by value id of the term's key."""
 
+    pod: Pod
+    cache: SchedulerCache
     affinity: list[tuple[PodAffinityTerm, Ints]]
     anti: list[tuple[PodAffinityTerm, Ints]]
     existing: list[tuple[PodAffinityTerm, Ints]]
@@ -63,6 +65,8 @@ def prepare(pod: Pod, cache: SchedulerCache) -> FilterState | None:
     if not (required or anti or existing):
         return None
     return FilterState(
+        pod,
+        cache,
         [(term, cache.counts_by_label(matching_pods(cache, required), term.topology_key).copy()) for term in required],
         [(term, cache.counts_by_label(matching_pods(cache, (term,)), term.topology_key).copy()) for term in anti],
         existing,
@@ -100,9 +104,9 @@ def filter_all(state: FilterState, columns: Columns) -> FilterColumn:
     return FilterColumn(codes, [AFFINITY, ANTI_AFFINITY, EXISTING])
 
 
-def update(state: FilterState, pod: Pod, other: Pod, info: NodeInfo, cache: SchedulerCache, amount: int) -> None:
-    """Another Pod comes to or leaves the Node."""
-    columns, listers = cache.columns, cache.listers
+def update(state: FilterState, other: Pod, info: NodeInfo, amount: int) -> None:
+    """Another Pod comes to or leaves the Node of a what-if."""
+    columns, listers = state.cache.columns, state.cache.listers
 
     def change(term: PodAffinityTerm, counts: Ints) -> None:
         value = columns.label(term.topology_key).ids[info.row]
@@ -116,7 +120,7 @@ def update(state: FilterState, pod: Pod, other: Pod, info: NodeInfo, cache: Sche
         if matches(term, other, listers):
             change(term, counts)
     for term in own_terms(other)[1]:
-        if matches(term, pod, listers):
+        if matches(term, state.pod, listers):
             change(term, _existing_counts(state, term, columns))
 
 

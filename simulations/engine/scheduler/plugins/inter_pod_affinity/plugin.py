@@ -60,11 +60,11 @@ class InterPodAffinity(Plugin):
 
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, info: NodeInfo) -> None:
         """Count it in."""
-        filtering.update(state.data[self.NAME], pod, added, info, self.handle.cache, 1)
+        filtering.update(state.data[self.NAME], added, info, 1)
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, info: NodeInfo) -> None:
         """Count it out."""
-        filtering.update(state.data[self.NAME], pod, removed, info, self.handle.cache, -1)
+        filtering.update(state.data[self.NAME], removed, info, -1)
 
     def pre_score(self, state: CycleState, pod: Pod, rows: Ints) -> Status | None:
         """Add up weights by topology value; skip where there are none."""
