@@ -114,7 +114,7 @@ def node_rows(objects: Iterable[Manifest], now: datetime | None) -> list[NodeRow
     placed: dict[str, int] = {}
     for pod in kept:
         if pod.get("kind") == "Pod":
-            name = (pod.get("spec") or {}).get("nodeName")
+            name = str((pod.get("spec") or {}).get("nodeName"))
             placed[name] = placed.get(name, 0) + 1
     rows = []
     for node in kept:
@@ -128,7 +128,7 @@ def node_rows(objects: Iterable[Manifest], now: datetime | None) -> list[NodeRow
                 str(metadata.get("name")), _node_status(node), _roles(labels), _age_of(node, now),
                 str((status.get("nodeInfo") or {}).get("kubeletVersion") or UNSET),
                 str(labels.get("topology.kubernetes.io/zone") or UNSET), str(allocatable.get("cpu", UNSET)),
-                str(allocatable.get("memory", UNSET)), placed.get(metadata.get("name"), 0),
+                str(allocatable.get("memory", UNSET)), placed.get(str(metadata.get("name")), 0),
             )
         )  # fmt: skip
     return rows

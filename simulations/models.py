@@ -105,12 +105,8 @@ class LeasedJob(models.Model):
     class Meta:
         abstract = True
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=models.Q(state__in=JobState.values), name="%(class)s_state_is_known"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(progress__gte=0.0, progress__lte=1.0), name="%(class)s_progress_in_range"
-            ),
+            models.CheckConstraint(condition=models.Q(state__in=JobState.values), name="%(class)s_state_is_known"),
+            models.CheckConstraint(condition=models.Q(progress__gte=0.0, progress__lte=1.0), name="%(class)s_progress_in_range"),
         ]
         indexes: ClassVar = [models.Index(fields=["state", "lease_until"], name="%(class)s_by_lease")]
 

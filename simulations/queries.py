@@ -22,7 +22,7 @@ from simulations.samples import Sample, first_sample, sample, samples
 
 SPANS_AT_ONCE = 4000
 RECORDS_AT_ONCE = 2000
-NO_SUCH_TABLE = "E0506"
+NO_SUCH_TABLE = "E0504"
 __all__ = ["Sample", "file_name", "first_sample", "sample", "samples"]
 
 
@@ -278,7 +278,7 @@ def subject(found: Record) -> str:
 
 
 class UnknownTableError(ScenarioError):
-    """E0506: there is no table of that name."""
+    """E0504: there is no table of that name."""
 
 
 def table_lines(run_id: int, name: str, *, raw: bool = False) -> Iterator[str]:

@@ -19,7 +19,7 @@ from simulations.samples import Sample, sample
 from simulations.tasks import execute_run, run_import
 
 logger = logging.getLogger(__name__)
-__all__ = ["MAX_ADDED_PODS", "AddPods", "ScenarioErrors"]
+__all__ = ["MAX_ADDED_PODS", "MAX_PACE", "AddPods", "Base", "RunRequest", "ScenarioErrors", "WhatIf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def base_of_document(document: Mapping[str, Any], source_text: str = "") -> Base
 class RunRequest:
     """A run to make: seed (None: the scenario's), pace in virtual seconds per real second (0: as fast as it goes), a form's token."""
 
-    what_if: WhatIf = WhatIf()
+    what_if: WhatIf = field(default_factory=WhatIf)
     name: str = ""
     pace: float = 0.0
     token: str | None = None

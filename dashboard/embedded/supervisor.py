@@ -27,9 +27,9 @@ def migrate() -> None:
     """Bring the database up to date; the folder of a SQLite file is made first."""
     from django.conf import settings
 
-    name = settings.DATABASES["default"]["NAME"]
-    if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
+    database = settings.DATABASES["default"]
+    if str(database["ENGINE"]).endswith("sqlite3"):
+        Path(str(database["NAME"])).parent.mkdir(parents=True, exist_ok=True)
     call_command("migrate", interactive=False, verbosity=0)
 
 

@@ -40,8 +40,19 @@ _decoder = msgspec.json.Decoder(_Wire)
 def encode(record: Record) -> bytes:
     """Return the record as one line, its line feed included."""
     wire = _Wire(
-        record.seq, record.t, record.actor, record.verb, record.resource, record.namespace, record.name, record.uid,
-        record.code, record.reason, record.message, record.cause, record.data,
+        record.seq,
+        record.t,
+        record.actor,
+        record.verb,
+        record.resource,
+        record.namespace,
+        record.name,
+        record.uid,
+        record.code,
+        record.reason,
+        record.message,
+        record.cause,
+        record.data,
     )
     return _encoder.encode(wire) + b"\n"
 
@@ -57,8 +68,19 @@ def decode(line: bytes) -> Record:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ScenarioError("E0501", f"not a record of a trace: {error}") from error
     return Record(
-        wire.seq, wire.t, wire.actor, wire.verb, wire.resource, wire.namespace, wire.name, wire.uid,
-        wire.code, wire.reason, wire.message, wire.cause, wire.data,
+        wire.seq,
+        wire.t,
+        wire.actor,
+        wire.verb,
+        wire.resource,
+        wire.namespace,
+        wire.name,
+        wire.uid,
+        wire.code,
+        wire.reason,
+        wire.message,
+        wire.cause,
+        wire.data,
     )
 
 

@@ -288,7 +288,9 @@ def _check_pods(pods: AddPods) -> Iterable[ScenarioError]:
         text = "a name prefix has small letters, digits, '-' and '.', begins with a letter or digit, and at most 240 characters"
         yield ScenarioError("E0714", text, "addPods.namePrefix")
     if len(pods.namespace) > 63 or not _NAMESPACE.fullmatch(pods.namespace):
-        yield ScenarioError("E0715", "a namespace has small letters, digits and '-', and at most 63 characters", "addPods.namespace")
+        yield ScenarioError(
+            "E0715", "a namespace has small letters, digits and '-', and at most 63 characters", "addPods.namespace"
+        )
     if pods.cpu and not _CPU.fullmatch(pods.cpu):
         yield ScenarioError("E0716", f"{pods.cpu!r} is not an amount of CPU such as 500m or 3", "addPods.cpu")
     if pods.memory and not _MEMORY.fullmatch(pods.memory):
@@ -312,7 +314,9 @@ def _check_labels(labels: Mapping[str, str]) -> Iterable[ScenarioError]:
         if not _LABEL_KEY.fullmatch(key) or len(name) > 63 or len(key) > 317:
             yield ScenarioError("E0719", f"{key!r} is not a label key", "addPods.labels")
         if not _LABEL_VALUE.fullmatch(value) or len(value) > 63:
-            yield ScenarioError("E0719", f"{value!r} is not a label value: letters, digits, '-', '_', '.', at most 63", f"addPods.labels.{key}")
+            yield ScenarioError(
+                "E0719", f"{value!r} is not a label value: letters, digits, '-', '_', '.', at most 63", f"addPods.labels.{key}"
+            )
 
 
 # -- changes ---------------------------------------------------------------------------------------------------------
@@ -383,7 +387,9 @@ def _priority_class(pods: AddPods, present: Sequence[Mapping[str, Any]]) -> tupl
     if pods.priority_class:
         if pods.priority_class not in classes and pods.priority_class not in ("system-cluster-critical", "system-node-critical"):
             known = ", ".join(sorted(classes)) or "none"
-            error = ScenarioError("E0720", f"there is no PriorityClass {pods.priority_class!r}; there are: {known}", "addPods.priorityClass")
+            error = ScenarioError(
+                "E0720", f"there is no PriorityClass {pods.priority_class!r}; there are: {known}", "addPods.priorityClass"
+            )
             raise ScenarioErrors([error])
         return pods.priority_class, None
     if pods.priority is None:
@@ -396,13 +402,17 @@ def _priority_class(pods: AddPods, present: Sequence[Mapping[str, Any]]) -> tupl
     while name in classes:
         name += "-preempting"
     return name, {
-        "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": pods.priority,
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": pods.priority,
     }
 
 
 def _refuse_taken_names(names: Sequence[str], namespace: str, present: Iterable[Mapping[str, Any]]) -> None:
     taken = {
-        _name_of(each) for each in present
+        _name_of(each)
+        for each in present
         if each.get("kind") == "Pod" and (each.get("metadata") or {}).get("namespace", "default") == namespace
     }
     for name in names:

@@ -65,7 +65,7 @@ class Future(Generic[T]):
         """
         if not self._done:
             raise InvariantError("the value of a future that is not done")
-        return self._value  # type: ignore[return-value] - done, so it holds a T
+        return self._value  # type: ignore[return-value]  # done, so it holds a T
 
     def resolve(self, value: T) -> None:
         """Give the value, and run the callbacks at once, in the order in which they were added.
@@ -84,7 +84,7 @@ class Future(Generic[T]):
     def add_callback(self, fn: Callable[[T], object]) -> None:
         """Call ``fn(value)`` when the value is there; at once when it is there already."""
         if self._done:
-            fn(self._value)  # type: ignore[arg-type] - done, so it holds a T
+            fn(self._value)  # type: ignore[arg-type]  # done, so it holds a T
         elif self._callbacks is None:
             self._callbacks = [fn]
         else:

@@ -65,8 +65,20 @@ class Trace:
         return self._last
 
     def add(
-        self, t: SimTime, actor: str, verb: str, *, resource: str = "", namespace: str = "", name: str = "", uid: str = "",
-        code: int = 0, reason: str = "", message: str = "", cause: int = 0, data: dict[str, Any] | None = None,
+        self,
+        t: SimTime,
+        actor: str,
+        verb: str,
+        *,
+        resource: str = "",
+        namespace: str = "",
+        name: str = "",
+        uid: str = "",
+        code: int = 0,
+        reason: str = "",
+        message: str = "",
+        cause: int = 0,
+        data: dict[str, Any] | None = None,
     ) -> int:
         """Add one record and return its sequence number. The fields are those of ``Record``."""
         self._last = seq = self._last + 1

@@ -56,7 +56,7 @@ class Scenario:
     until_settled: bool = False
     schedulers: tuple[SchedulerSpec, ...] = (SchedulerSpec(),)
     controllers: tuple[str, ...] = DEFAULT_CONTROLLERS
-    kubelet: KubeletSettings = KubeletSettings()
+    kubelet: KubeletSettings = field(default_factory=KubeletSettings)
     costs: Costs = field(default_factory=Costs)
     faults: tuple[Fault, ...] = ()
     initial: tuple[Mapping[str, Any], ...] = ()

@@ -68,6 +68,8 @@ class SchedulingLoop:
     def __init__(self, parts: Parts) -> None:
         self.p = parts
         self._start_index = 0
+        self.bound = 0
+        """How many Pods were bound so far."""
 
     def run(self) -> Steps[None]:
         """Take the next Pod, for ever."""
@@ -123,6 +125,7 @@ class SchedulingLoop:
         self.p.queue.done(pod.uid)
         answer: Answer = yield self.p.client.bind(pod, node, cause=cause)
         if answer.ok:
+            self.bound += 1
             note = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
             self.p.recorder.event("Normal", "Scheduled", "Binding", note, pod, cause=answer.seq)
             return

@@ -57,7 +57,13 @@ class Scheduler:
             api.settings.costs.cycle, api.streams.stream(f"preemption/{settings.actor}"), dict(settings.gates),
         )  # fmt: skip
         EventHandlers(api, self.cache, self.queue, frozenset(self.frameworks))
-        api.loop.spawn(SchedulingLoop(parts).run(), settings.actor)
+        self._scheduling = SchedulingLoop(parts)
+        api.loop.spawn(self._scheduling.run(), settings.actor)
+
+    @property
+    def bound(self) -> int:
+        """How many Pods it has bound so far."""
+        return self._scheduling.bound
 
     def _moved(self, queued: QueuedPod, queue: str, event: str, cause: int) -> int:
         pod = queued.pod
