@@ -8,6 +8,8 @@ APPS = ("web", "db", "cache")
 KEYS = (HOSTNAME, ZONE, "disk")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 GPU = "example.com/gpu"
+IMAGES = {"example/app:v1": 3 * 10**8, "example/big:v1": 2 * 10**9}
+"""One size each: of several sizes the first one seen would count, and so the history of the cluster."""
 
 maybe = st.sampled_from([True, False, False])
 
@@ -29,8 +31,9 @@ def nodes(draw, name):
         node.cordoned()
     if draw(maybe):
         node.resource(GPU, draw(st.sampled_from(["0", "1", "4"])))
-    if draw(st.booleans()):
-        node.image("example/app:v1", draw(st.sampled_from([10**7, 3 * 10**8, 2 * 10**9])))
+    for image, size in IMAGES.items():
+        if draw(st.booleans()):
+            node.image(image, size)
     return node
 
 
@@ -89,6 +92,7 @@ def pods(draw, name):
         pod.resource(GPU, "1")
     if draw(maybe):
         pod.host_port(draw(st.sampled_from([80, 443])), ip=draw(st.sampled_from(["", "10.0.0.1", "10.0.0.2"])))
+    pod.image(draw(st.sampled_from(list(IMAGES))))
     if draw(maybe):
         pod.tolerate("dedicated", effect=draw(st.sampled_from(["", *EFFECTS])))
     for _ in range(draw(st.integers(0, 2))):

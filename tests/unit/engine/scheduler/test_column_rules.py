@@ -15,7 +15,9 @@ from tests.builders import make
 from tests.unit.engine.scheduler.cluster_of import Cluster
 from tests.unit.engine.scheduler.random_clusters import clusters
 
-many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+many = settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 def built(drawn):
@@ -98,6 +100,14 @@ def same_decision(ours, theirs):
         assert ours.scores.total.tolist() == theirs.scores.total.tolist()
 
 
+def totals(cluster, result):
+    """The scores by Node name, or the only Node that fits."""
+    if result.scores is None:
+        return result.node
+    names = [cluster.cache.columns.names[row] for row in result.scores.rows]
+    return dict(zip(names, result.scores.total.tolist(), strict=True))
+
+
 def preemption(cluster, pod, result):
     """What PostFilter makes of it, in comparable form."""
     if result.node:
@@ -164,8 +174,8 @@ def test_what_is_remembered_follows_nodes_that_come_change_and_go(drawn, rng: ra
         schedule_pod(cluster.framework, pod, 0)
     fresh, _ = built((order, placed, new, nominated))
     ours, theirs = (schedule_pod(c.framework, pod, 0) for c in (cluster, fresh))
-    assert ours.node == theirs.node
     assert ours.diagnosis.message() == theirs.diagnosis.message()
+    assert totals(cluster, ours) == totals(fresh, theirs)  # the order of Nodes, and so the choice among equals, has a history
 
 
 @many

@@ -88,6 +88,12 @@ def test_image_locality_spreads_the_size_over_the_nodes_that_have_it():
     assert scores == {"n0": 12, "n1": 12, "n2": 0, "n3": 0}
 
 
+def test_the_size_of_an_image_is_what_the_node_said_that_had_it_first():
+    mebi = 1024 * 1024
+    nodes = [make_node("n1").image("example/app:v1", 500 * mebi), make_node("n2").image("example/app:v1", 900 * mebi)]
+    assert Cluster(nodes).scores(make_pod("p"), "ImageLocality") == {"n1": 48, "n2": 48}
+
+
 def preference(weight, **match):
     return {"weight": weight, "podAffinityTerm": {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": match}}}
 
