@@ -6,6 +6,7 @@
 import os
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 import environ
 
@@ -42,7 +43,8 @@ def database() -> dict[str, object]:
     """Django's setting for the database: a URL, or a path for SQLite; by default a file in the data folder."""
     value = os.environ.get("SCHEDSCOPE_DATABASE") or str(data_folder() / "schedscope.sqlite3")
     if "://" in value:
-        return {**environ.Env.db_url_config(value), "CONN_MAX_AGE": 0}
+        found = environ.Env.db_url_config(value)
+        return {**found, "HOST": unquote(str(found.get("HOST") or "")), "CONN_MAX_AGE": 0}  # a socket's folder is written %2Frun
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": value,

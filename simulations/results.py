@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from simulations.models import ImportJob, JobState, LeasedJob, Run, Span, TraceRecord
 
-LEASE = timedelta(seconds=30)
+LEASE = timedelta(seconds=15)
 RecordRow = tuple[int, int, str, str, int, bytes]
 """seq, t, subject, verb, cause, body."""
 SpanRow = tuple[int, int, int, int | None, bytes]
@@ -42,6 +42,12 @@ def claim(model: type[LeasedJob], pk: int, owner: str) -> Any:
         progress=0.0, error_code="", error_message="",
     )  # fmt: skip
     return model._default_manager.get(pk=pk) if taken else None
+
+
+def seconds_until_free(model: type[LeasedJob], pk: int) -> float | None:
+    """How long until a job that somebody has may be taken over if they do not renew; None: nobody has it."""
+    until = model._default_manager.filter(pk=pk, state=JobState.RUNNING).values_list("lease_until", flat=True).first()
+    return None if until is None else max(0.0, (until - timezone.now()).total_seconds())
 
 
 def renew(job: LeasedJob, **changes: Any) -> bool:

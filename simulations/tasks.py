@@ -23,7 +23,7 @@ from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.trace_format import encode
 from simulations.engine.whatif import compose
 from simulations.importers.kubectl import Import, import_objects
-from simulations.models import Cluster, ImportJob, JobState, Run, Snapshot
+from simulations.models import Cluster, ImportJob, JobState, LeasedJob, Run, Snapshot
 from simulations.pipelines.prepare import scenario_of_document
 from simulations.pipelines.simulate import Batch, Hooks, simulate
 
@@ -37,11 +37,19 @@ def _owner() -> str:
     return f"{socket.gethostname()}/{os.getpid()}/{time.monotonic_ns()}"
 
 
+def _look_again(task: Any, model: type[LeasedJob], pk: int) -> None:
+    """Somebody has the job: look again when their lease ends, for this may be the second delivery after they were killed."""
+    left = results.seconds_until_free(model, pk)
+    if left is not None:
+        task.apply_async((pk,), countdown=left + 1)
+
+
 @shared_task(name="simulations.execute_run")
 def execute_run(run_id: int) -> None:
     """Simulate a run and store its trace; a run that someone else has, or that is finished, is left alone."""
     run = results.claim(Run, run_id, _owner())
     if run is None:
+        _look_again(execute_run, Run, run_id)
         return
     try:
         results.forget_older_attempts(run)
@@ -113,6 +121,7 @@ def run_import(job_id: int) -> None:
     """Read the files of an import; all of them become a cluster, or nothing does."""
     job = results.claim(ImportJob, job_id, _owner())
     if job is None:
+        _look_again(run_import, ImportJob, job_id)
         return
     try:
         _import(job)

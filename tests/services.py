@@ -110,7 +110,9 @@ class Site:
         self.log = (folder / "serve.log").open("wb")
         command = [sys.executable, str(ROOT / "manage.py"), "serve"]
         full = {**os.environ, **self.env}
-        self.process = subprocess.Popen(command, env=full, cwd=ROOT, stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            command, env=full, cwd=ROOT, stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+        )
         try:
             wait_until(self._serves)
         except AssertionError:

@@ -33,7 +33,9 @@ def test_the_timeline_with_its_why_panel_has_no_accessibility_faults(page, site,
 
 def test_axe_finds_a_planted_fault(page, site):
     page.goto(site.url)
-    page.evaluate("() => { const image = document.createElement('img'); image.src = '/static/icons/mark.svg'; document.body.append(image); }")
+    page.evaluate(
+        "() => { const image = document.createElement('img'); image.src = '/static/icons/mark.svg'; document.body.append(image); }"
+    )
     assert Axe().run(page).violations_count > 0
 
 

@@ -24,7 +24,7 @@ class Command(CodedCommand):
         """What to run, and what to change."""
         parser.add_argument("scenario", type=Path, nargs="?")
         parser.add_argument("--cluster", type=int)
-        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
         parser.add_argument("--name", default="")
         parser.add_argument("--wait", action="store_true")
         parser.add_argument("--json", action="store_true")
@@ -38,7 +38,7 @@ class Command(CodedCommand):
         migrate()
         try:
             base = self._base(options["scenario"], options["cluster"])
-            request = services.RunRequest(parse_settings(options["settings"]), options["name"])
+            request = services.RunRequest(parse_settings(options["changes"]), options["name"])
             with services_for_a_command(wanted=options["wait"]):
                 run_id = services.create_run(base, request).pk
                 row = self._wait(run_id) if options["wait"] else queries.run(run_id)

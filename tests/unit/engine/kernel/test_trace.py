@@ -28,10 +28,13 @@ def test_a_trace_keeps_records_when_told() -> None:
 def test_a_record_is_one_line_with_a_fixed_order_of_keys_and_no_defaults() -> None:
     record = Record(3, -5, "user", "create", resource="pods", name="<b>\u00e9\n", code=201, data={"z": 1, "a": [None, True]})
     line = trace_format.encode(record)
-    assert line == (
-        '{"seq":3,"t":-5,"actor":"user","verb":"create","resource":"pods","name":"<b>\u00e9\\n","code":201,'
-        '"data":{"z":1,"a":[null,true]}}\n'
-    ).encode()
+    assert (
+        line
+        == (
+            '{"seq":3,"t":-5,"actor":"user","verb":"create","resource":"pods","name":"<b>\u00e9\\n","code":201,'
+            '"data":{"z":1,"a":[null,true]}}\n'
+        ).encode()
+    )
     assert trace_format.decode(line) == record
 
 

@@ -1,0 +1,63 @@
+"""Spans by socket: in order, none lost, whatever drops."""
+
+import asyncio
+import json
+
+import websockets
+
+from tests.integration.test_pipeline import started, state
+from tests.services import wait_until
+
+
+async def follow(site, run, *, drop_every: int = 0, idle: float = 0.0):
+    """Follow a run to its end as the page does; with `drop_every` the socket is cut after so many messages."""
+    spans, cursor, received = {}, 0, 0
+    while True:
+        async with websockets.connect(f"ws://127.0.0.1:{site.port}/ws/runs/{run}/?after={cursor}", origin=site.url) as socket:
+            if idle:
+                await asyncio.sleep(idle)
+            while True:
+                message = json.loads(await socket.recv())
+                assert message["from"] <= cursor, "a gap"
+                spans.update({span[0]: span for span in message["spans"]})
+                cursor = max(cursor, message["to"])
+                received += 1
+                if message["state"] in ("succeeded", "cancelled", "failed") and not message["more"]:
+                    return spans
+                if drop_every and received % drop_every == 0:
+                    break
+
+
+async def test_twenty_clients_with_drops_get_every_span_once(embedded):
+    run = await asyncio.to_thread(started, embedded, "async-preemption")
+    followers = [follow(embedded, run, drop_every=i % 4) for i in range(20)]
+    answers = await asyncio.gather(*followers)
+    stored = {span[0]: span for span in (await asyncio.to_thread(state, embedded, run))["spans"]}
+    assert all(answer == stored for answer in answers)
+
+
+async def test_a_socket_that_idles_for_twelve_seconds_lives_on(embedded):
+    run = await asyncio.to_thread(started, embedded, "race-higher-takes")
+    await asyncio.to_thread(wait_until, lambda: state(embedded, run)["state"] == "succeeded", 120)
+    async with websockets.connect(f"ws://127.0.0.1:{embedded.port}/ws/runs/{run}/?after=0", origin=embedded.url) as socket:
+        await socket.recv()
+        await asyncio.sleep(12)
+        await (await socket.ping())
+
+
+async def test_a_foreign_page_gets_no_socket(embedded):
+    try:
+        async with websockets.connect(f"ws://127.0.0.1:{embedded.port}/ws/runs/1/?after=0", origin="http://evil.example"):
+            raise AssertionError("a foreign origin was let in")
+    except websockets.InvalidStatus as refused:
+        assert refused.response.status_code == 403
+
+
+async def test_a_forged_cursor_or_run_is_answered_with_a_code(embedded):
+    for path, code in (("/ws/runs/1/?after=x", 4400), ("/ws/runs/999999/?after=0", 4404)):
+        async with websockets.connect(f"ws://127.0.0.1:{embedded.port}{path}", origin=embedded.url) as socket:
+            try:
+                await socket.recv()
+                raise AssertionError("the socket stayed open")
+            except websockets.ConnectionClosed as closed:
+                assert closed.rcvd.code == code
