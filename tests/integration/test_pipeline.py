@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import urllib.parse
 import urllib.request
@@ -40,9 +41,13 @@ def state(site, run: int) -> dict:
 
 def trace_of(site, run: int) -> bytes:
     """The stored trace, byte for byte."""
-    code = f"from simulations.models import TraceRecord as T; import sys; [sys.stdout.buffer.write(bytes(b)+b'\\n') for b in T.objects.filter(run_id={run}).order_by('seq').values_list('body', flat=True)]"
+    code = (
+        "import sys; from simulations.models import TraceRecord as T; "
+        f"rows = T.objects.filter(run_id={run}).order_by('seq').values_list('body', flat=True); "
+        "sys.stdout.buffer.writelines(bytes(body) + b'\\n' for body in rows)"
+    )
     done = subprocess.run(
-        [str(ROOT / ".venv/bin/python"), "manage.py", "shell", "-v", "0", "-c", code],
+        [sys.executable, "manage.py", "shell", "-v", "0", "-c", code],
         env={**os.environ, **site.env}, cwd=ROOT, capture_output=True, check=True, timeout=60,
     )  # fmt: skip
     return done.stdout
