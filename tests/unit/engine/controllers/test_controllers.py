@@ -1,0 +1,139 @@
+"""Kubelet and ReplicaSet controller, seen through whole small runs."""
+
+import pytest
+
+from simulations.engine.kernel.clock import MILLISECOND, SECOND
+from simulations.engine.scenario import parse_scenario
+from simulations.engine.simulation import Simulation
+
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n1"},
+    "status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "20"}},
+}
+ALPHABET = set("bcdfghjklmnpqrstvwxz2456789")
+
+
+def pod(name="p", on=None, owner=None, grace=30, **annotations):
+    spec = {"containers": [{"name": "c", "image": "i"}], "terminationGracePeriodSeconds": grace, **({"nodeName": on} if on else {})}
+    metadata = {"name": name, "namespace": "default", "labels": {"app": "web"}, "annotations": annotations}
+    if owner:
+        metadata["ownerReferences"] = [
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": "u", "controller": True}
+        ]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": spec,
+        **({"status": {"phase": "Running"}} if on else {}),
+    }
+
+
+def replicaset(replicas):
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web", "namespace": "default", "uid": "u"},
+        "spec": spec,
+    }
+
+
+def run(*initial, operations=(), **spec):
+    document = {"apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": "s"}}
+    records = []
+    spec = {
+        "duration": "60s",
+        "kubelet": {"startup": "1s", "stop": "2s"},
+        **spec,
+        "initial": [NODE, *initial],
+        "operations": list(operations),
+    }
+    simulation = Simulation(parse_scenario({**document, "spec": spec}), on_records=records.extend)
+    simulation.run()
+    return simulation, records
+
+
+def first(records, **wanted):
+    return next(r for r in records if all(getattr(r, key) == value for key, value in wanted.items()))
+
+
+def test_a_bound_pod_runs_after_the_startup():
+    _simulation, records = run(pod())
+    bound = first(records, resource="pods/binding")
+    running = first(records, actor="kubelet", verb="patch")
+    assert running.cause == bound.seq
+    assert SECOND < running.t - bound.t < SECOND + 20 * MILLISECOND
+    assert running.data["after"]["phase"] == "Running"
+
+
+@pytest.mark.parametrize(
+    "manifest, seconds",
+    [(pod(on="n1"), 2), (pod(on="n1", grace=1), 1), (pod(on="n1", **{"oracle/stop-seconds": "7"}), 7), (pod(on="n1", grace=0), 0)],
+)
+def test_a_deleted_pod_is_gone_after_its_stop_within_its_grace(manifest, seconds):
+    _simulation, records = run(manifest, operations=[{"at": "1s", "deleteOperation": {"name": "p"}}])
+    asked, gone = first(records, actor="user", verb="delete"), first(records, verb="gone")
+    assert abs(gone.t - asked.t - seconds * SECOND) < 40 * MILLISECOND
+
+
+def test_with_a_poll_the_kubelet_looks_at_its_multiples_only():
+    _simulation, records = run(pod(), kubelet={"startup": "200ms", "stop": "1s", "poll": "50ms"})
+    running = first(records, actor="kubelet", verb="patch")
+    assert running.data["requested"] % (50 * MILLISECOND) == 0
+
+
+def test_a_replicaset_replaces_a_pod_as_soon_as_it_is_being_deleted():
+    pods = [pod(f"web-{i}", on="n1", owner="web") for i in range(2)]
+    operations = [{"at": "5s", "deleteOperation": {"name": "web-0"}}]
+    simulation, records = run(replicaset(2), *pods, operations=operations)
+    deleted, created = first(records, actor="user", verb="delete"), first(records, actor="controller-manager", resource="pods")
+    gone = first(records, verb="gone")
+    assert created.cause == deleted.seq
+    assert deleted.t < created.t < gone.t
+    assert len(simulation.api.list("Pod")) == 2
+    suffix = created.name.removeprefix("web-")
+    assert len(suffix) == 5
+    assert set(suffix) <= ALPHABET
+
+
+def test_a_replicaset_with_all_its_pods_makes_none():
+    _simulation, records = run(replicaset(2), *(pod(f"web-{i}", on="n1", owner="web") for i in range(2)))
+    assert not [r for r in records if r.actor == "controller-manager"]
+
+
+def test_pods_of_an_owner_that_is_not_there_are_left_alone():
+    simulation, records = run(pod("web-0", on="n1", owner="absent"))
+    assert not [r for r in records if r.actor == "controller-manager"]
+    assert [p.name for p in simulation.api.list("Pod")] == ["web-0"]
+
+
+def test_scaling_down_takes_what_has_no_node_first():
+    pods = [pod(f"web-{i}", on="n1", owner="web") for i in range(2)]
+    pods.append({**pod("web-2", owner="web"), "spec": {**pod()["spec"], "nodeSelector": {"nowhere": "yes"}}})
+    patch = {"kind": "ReplicaSet", "name": "web", "patch": {"spec": {"replicas": 2}}}
+    simulation, _records = run(replicaset(3), *pods, operations=[{"at": "5s", "patchOperation": patch}])
+    assert sorted(p.name for p in simulation.api.list("Pod")) == ["web-0", "web-1"]
+
+
+def test_a_settled_run_ends_by_itself_and_an_endless_one_at_its_limit():
+    document = {"apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": "s"}}
+    settled = Simulation(
+        parse_scenario({**document, "spec": {"initial": [NODE, pod()], "until": "Settled", "duration": "1h"}})
+    ).run()
+    assert (settled.reason, settled.end < 10 * SECOND) == ("Settled", True)
+    empty = Simulation(parse_scenario({**document, "spec": {"duration": "5s"}})).run()
+    assert (empty.reason, empty.end, empty.counts["pods"]) == ("Duration", 5 * SECOND, 0)
+
+
+def test_a_run_stops_when_it_is_told_to():
+    document = {
+        "apiVersion": "schedscope/v1alpha1",
+        "kind": "Scenario",
+        "metadata": {"name": "s"},
+        "spec": {"initial": [NODE, pod()]},
+    }
+    assert Simulation(parse_scenario(document)).run(should_stop=lambda: True).reason == "Cancelled"

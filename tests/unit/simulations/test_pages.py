@@ -1,0 +1,88 @@
+"""Pages without a browser: what is shown is escaped, what is not there is said, wrong calls have codes."""
+
+import pytest
+
+from simulations import results, services
+from simulations.models import Cluster, Snapshot
+from simulations.tasks import execute_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cluster():
+    """A cluster whose annotations and node names are hostile."""
+    found = Cluster.objects.create(name="<script>alert(1)</script>", kind="imported", counts={"Pod": 1})
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "<img src=x>", "namespace": "a"}, "spec": {"nodeName": "<b>"}}
+    Snapshot.objects.create(cluster=found, objects_blob=results.compress([pod]), taken_at="2026-01-01T00:00:00Z", pods=1)
+    return found
+
+
+@pytest.mark.parametrize("path", ["/", "/runs/", "/clusters/import/", "/runs/new/", "/runs/new/?sample=busy-shop", "/healthz"])
+def test_a_page_answers(client, path):
+    assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/runs/9/",
+        "/clusters/9/",
+        "/clusters/import/9/",
+        "/runs/9/why/?pod=a/b",
+        "/runs/9/export/pods.csv",
+        "/runs/new/?cluster=9",
+        "/runs/new/?run=x",
+    ],
+)
+def test_what_is_not_there_is_a_404_with_a_way_on(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert b"Not here" in answer.content
+
+
+def test_hostile_names_are_escaped(client, cluster):
+    for path in ("/runs/", f"/clusters/{cluster.pk}/", f"/runs/new/?cluster={cluster.pk}"):
+        text = client.get(path).content.decode()
+        assert "<script>alert" not in text
+        assert "<img src=x>" not in text
+
+
+@pytest.fixture
+def run(monkeypatch):
+    monkeypatch.setattr(services, "_announce", lambda job, task: None)
+    made = services.create_run(services.base_of_sample("race-higher-takes"), services.RunRequest())
+    execute_run(made.pk)
+    return made
+
+
+@pytest.mark.parametrize("after, status", [("0", 200), ("99999", 200), ("-1", 400), ("x", 400), ("9" * 30, 400)])
+def test_a_cursor_is_a_record_number(client, run, after, status):
+    assert client.get(f"/runs/{run.pk}/spans.json?after={after}").status_code == status
+
+
+def test_csv_comes_as_a_download_named_after_run_table_and_time(client, run):
+    answer = client.get(f"/runs/{run.pk}/export/preemptions.csv")
+    assert "attachment" in answer["Content-Disposition"]
+    assert b"".join(answer.streaming_content).startswith(b"time_utc,sim_seconds,seq,preemptor_namespace")
+    assert client.get(f"/runs/{run.pk}/export/nonsense.csv").status_code == 404
+
+
+def test_the_why_panel_and_its_page_tell_the_same(client, run):
+    panel = client.get(f"/runs/{run.pk}/why/?pod=default/slow-1", headers={"HX-Request": "true"})
+    page = client.get(f"/runs/{run.pk}/why/?pod=default/slow-1")
+    assert b"Preempted by default/normal-1" in panel.content
+    assert b"<html" not in panel.content
+    assert panel.content.strip() in page.content
+
+
+def test_pages_carry_a_strict_policy(client):
+    policy = client.get("/")["Content-Security-Policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+
+
+def test_a_form_without_its_token_is_refused(run):
+    from django.test import Client
+
+    assert Client(enforce_csrf_checks=True).post(f"/runs/{run.pk}/cancel").status_code == 403
