@@ -1,5 +1,7 @@
 """The loop and the two executors, seen through whole small runs."""
 
+import itertools
+
 from simulations.engine.kernel.clock import MILLISECOND, SECOND
 from simulations.engine.scenario import parse_scenario
 from simulations.engine.simulation import Simulation
@@ -74,7 +76,7 @@ def test_every_victim_is_marked_then_deleted_then_told_about():
     for victim in decision.data["victims"]:
         patched = of(records, actor="kube-scheduler", resource="pods/status", name=victim["name"])[0]
         deleted = of(records, actor="kube-scheduler", verb="delete", name=victim["name"])[0]
-        told = [r for r in of(records, resource="events") if r.data["reason"] == "Preempted" and r.name == victim["name"]][0]
+        told = next(r for r in of(records, resource="events") if r.data["reason"] == "Preempted" and r.name == victim["name"])
         assert patched.data["status"]["conditions"][0]["reason"] == "PreemptionByScheduler"
         assert patched.t < deleted.t < told.t
         assert {patched.cause, deleted.cause} == {decision.seq}
@@ -137,4 +139,4 @@ def test_every_record_has_a_cause_that_came_before_it():
     records = preemption(in_background=True)
     assert all(r.cause < r.seq for r in records)
     assert [r.seq for r in records] == list(range(1, len(records) + 1))
-    assert all(a.t <= b.t for a, b in zip(records, records[1:], strict=False))
+    assert all(a.t <= b.t for a, b in itertools.pairwise(records))
