@@ -50,3 +50,13 @@ def test_help_lists_the_keys(page, site):
     page.goto(site.url)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog").get_by_text("Zoom in")).to_be_visible()
+
+
+def test_the_timeline_with_its_why_panel_fits_a_narrow_window(page, site):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(site.url)
+    page.get_by_role("button", name="Run the sample: Somebody else takes the room").click()
+    expect(page.locator("#run-state")).to_have_text("succeeded", timeout=90_000)
+    page.goto(page.url.split("?")[0] + "?mode=pod&why=default/normal-1&sel=default/normal-1")
+    expect(page.get_by_role("complementary", name="Why").get_by_role("heading", name="Filter")).to_be_visible()
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

@@ -5,7 +5,7 @@ export const UNSCHEDULED = "Unscheduled";
 export const POD_ROW = 22;
 export const NODE_ROW = 15;
 const PAD = 4;
-const MOST_FULL_ROWS = 14; // more waiting pods than this get thinner rows, so that nodes stay in sight
+const MOST_FULL_ROWS = 11; // more waiting pods than this get thinner rows, so that nodes stay in sight
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
 function byStart(a, b) {

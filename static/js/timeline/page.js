@@ -195,6 +195,7 @@ function spansOfLane(index) {
 }
 
 function moveOnLane(by) {
+  build(); // a key may come before the next frame
   let at = laneOfSelection();
   if (at < 0) at = state.focusLane;
   const spans = spansOfLane(at);
@@ -204,6 +205,7 @@ function moveOnLane(by) {
 }
 
 function moveLane(by) {
+  build();
   const at = laneOfSelection();
   state.focusLane = Math.min(state.layout.lanes.length - 1, Math.max(0, (at < 0 ? state.focusLane : at) + by));
   const around = store.spans.get(state.selected)?.start ?? view.from;

@@ -123,7 +123,8 @@ export class Painter {
     pen.setLineDash([]);
     pen.strokeStyle = pen.fillStyle = colour;
     pen.lineWidth = 1.4;
-    switch (kind.draw) {
+    if (box.height < 7 && kind.draw.startsWith("dotted")) { pen.globalAlpha = kind.keep ? 0.55 : 0.3; pen.fillRect(left, box.y, width, box.height); pen.globalAlpha = 1; }
+    else switch (kind.draw) {
       case "solid": pen.fillRect(left, box.y, width, box.height); break;
       case "striped": this.striped(colour, left, box.y, width, box.height); break;
       case "outline": pen.globalAlpha = 0.25; pen.fillRect(left, box.y, width, box.height); pen.globalAlpha = 1; pen.strokeRect(left + 0.5, box.y + 0.5, Math.max(width - 1, 1), box.height - 1); break;
