@@ -10,6 +10,7 @@ urlpatterns = [
     path("samples/<slug:slug>/start", landing.start_sample, name="start-sample"),
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", what_if.what_if, name="what-if"),
+    path("runs/from-file/", what_if.from_file, name="from-file"),
     path("runs/new/preview", what_if.preview, name="what-if-preview"),
     path("runs/<int:run_id>/", run_page.run_page, name="run"),
     path("runs/<int:run_id>/header", run_page.header, name="run-header"),

@@ -2,7 +2,7 @@
 
 import logging
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.scenario import from_recorded, is_recorded, parse_scenario
 from simulations.engine.whatif import MAX_ADDED_PODS, MAX_PACE, AddPods, Change, WhatIf, apply_what_if, import_document
 from simulations.models import FINISHED_STATES, Cluster, ImportFile, ImportJob, JobState, LeasedJob, Run, Scenario, Snapshot
+from simulations.pipelines.prepare import scenario_of_text
 from simulations.samples import Sample, sample
 from simulations.tasks import execute_run, run_import
 
@@ -79,14 +80,17 @@ def base_of_run(run_id: int) -> Base:
     return Base(run.name, document, scenario.snapshot, scenario, scenario.sample, scenario.source_text, objects)
 
 
-def base_of_document(document: Mapping[str, Any], source_text: str = "") -> Base:
-    """A scenario document that a person wrote as a base.
+def base_of_text(text: bytes, file: str) -> Base:
+    """A scenario (or a recorded timeline) that a person wrote, as YAML or JSON, as a base.
 
     Raises:
-        ScenarioErrors: what is wrong in it.
+        ScenarioErrors: E0101, it is over the limit; or what is wrong in it, with file, line and field.
     """
-    scenario = from_recorded(document) if is_recorded(document) else parse_scenario(document)
-    return Base(scenario.name, dict(document), source_text=source_text)
+    if len(text) > settings.MAX_UPLOAD_BYTES:
+        limit = f"the file is over the limit of {settings.MAX_UPLOAD_BYTES // 1_000_000} MB"
+        raise ScenarioErrors([ScenarioError("E0101", limit, file=file)])
+    scenario, document = scenario_of_text(text, file)
+    return Base(scenario.name, document, source_text=text.decode("utf-8", "replace"))
 
 
 # -- runs ----------------------------------------------------------------------------------------------------------

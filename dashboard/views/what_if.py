@@ -1,10 +1,11 @@
 """The what-if form: a base, a few changes, a run."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dashboard.forms import WhatIfForm
+from dashboard.forms import WhatIfForm, new_token
 from dashboard.views.errors import not_found
 from simulations import queries, services
 from simulations.services import ScenarioErrors
@@ -34,8 +35,7 @@ def what_if(request: HttpRequest) -> HttpResponse:
     except ScenarioErrors as errors:
         return not_found(request, str(errors))
     if base is None:
-        context = {"samples": queries.samples(), "clusters": queries.clusters(), "runs": queries.recent_runs(20)}
-        return render(request, "what_if_base.html", context)
+        return _choose(request)
     form = WhatIfForm(request.POST if request.method == "POST" else None, base=base)
     if request.method == "POST" and form.is_valid():
         try:
@@ -45,6 +45,30 @@ def what_if(request: HttpRequest) -> HttpResponse:
             form.add_scenario_errors(errors)
     status = 400 if form.is_bound else 200
     return render(request, "what_if.html", {"form": form, "base": base, "query": request.GET.urlencode()}, status=status)
+
+
+def _choose(request: HttpRequest, errors: ScenarioErrors | None = None) -> HttpResponse:
+    """The page of all bases; with what is wrong in a file that was tried."""
+    context = {
+        "samples": queries.samples(), "clusters": queries.clusters(), "runs": queries.recent_runs(20), "token": new_token(),
+        "errors": errors.errors if errors else (),
+    }  # fmt: skip
+    return render(request, "what_if_base.html", context, status=400 if errors else 200)
+
+
+@require_POST
+def from_file(request: HttpRequest) -> HttpResponse:
+    """Run a scenario or a recorded timeline that was uploaded or pasted."""
+    uploaded = request.FILES.get("scenario")
+    try:
+        if uploaded is not None:
+            base = services.base_of_text(uploaded.read(settings.MAX_UPLOAD_BYTES + 1), uploaded.name or "file")
+        else:
+            base = services.base_of_text(request.POST.get("paste", "").encode(), "pasted")
+        run = services.create_run(base, services.RunRequest(token=request.POST.get("token") or None))
+    except ScenarioErrors as errors:
+        return _choose(request, errors)
+    return redirect("run", run.pk)
 
 
 @require_POST

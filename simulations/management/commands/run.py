@@ -10,7 +10,6 @@ from simulations import queries, services
 from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.whatif import parse_settings
 from simulations.management.output import REFUSED, CodedCommand, read_file, wrong
-from simulations.pipelines.prepare import scenario_of_text
 
 LOOK_EVERY = 0.1
 
@@ -62,9 +61,7 @@ class Command(CodedCommand):
         if cluster is not None:
             return services.base_of_cluster(cluster)
         assert scenario is not None, "one of the two is there"
-        text = read_file(scenario)
-        _parsed, document = scenario_of_text(text, str(scenario))
-        return services.base_of_document(document, text.decode("utf-8", "replace"))
+        return services.base_of_text(read_file(scenario), str(scenario))
 
     @staticmethod
     def _wait(run_id: int) -> queries.RunRow | None:

@@ -86,3 +86,22 @@ def test_a_form_without_its_token_is_refused(run):
     from django.test import Client
 
     assert Client(enforce_csrf_checks=True).post(f"/runs/{run.pk}/cancel").status_code == 403
+
+
+SCENARIO = "apiVersion: schedscope/v1alpha1\nkind: Scenario\nmetadata: {name: mine}\nspec:\n  duration: DURATION\n"
+
+
+def test_a_pasted_scenario_runs(client, monkeypatch):
+    monkeypatch.setattr(services, "_announce", lambda job, task: execute_run(job.pk))
+    answer = client.post("/runs/from-file/", {"paste": SCENARIO.replace("DURATION", "5s")}, follow=True)
+    assert answer.redirect_chain
+    assert b"mine" in answer.content
+
+
+@pytest.mark.parametrize(
+    "text, words", [(SCENARIO, [b"pasted:5", b"E0303", b"spec.duration"]), ("a: [", [b"E0104"]), ("", [b"E0304"])]
+)
+def test_a_wrong_scenario_is_refused_by_file_line_and_field(client, text, words):
+    answer = client.post("/runs/from-file/", {"paste": text})
+    assert answer.status_code == 400
+    assert all(word in answer.content for word in words)
