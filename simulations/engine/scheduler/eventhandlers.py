@@ -72,6 +72,10 @@ class EventHandlers:
         is_here = event.type != DELETED and bool(pod.node_name) and not pod.terminal
         waited = old is not None and not old.node_name and not old.terminal
         waits = event.type != DELETED and not pod.node_name and not pod.terminal
+        if waits:
+            self.cache.waiting[pod.key] = pod
+        elif self.cache.waiting.get(pod.key, pod).uid == pod.uid:
+            self.cache.waiting.pop(pod.key, None)
         if is_here and not was_here:
             self._bound(pod, event.cause)
         elif is_here:

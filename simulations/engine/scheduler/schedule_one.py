@@ -176,13 +176,14 @@ class SchedulingLoop:
     def _handle_failure(self, queued: QueuedPod, failure: Failure) -> Steps[None]:
         """Back to the queue, the nomination in memory, the event, the status; the loop waits for the status."""
         pod = queued.pod
-        known = self.p.client.api.get("Pod", pod.namespace, pod.name)
+        known = self.p.cache.waiting.get(pod.key)
         if known is not None and known.uid != pod.uid:
             self.p.queue.done(pod.uid)
             return
-        if known is None or known.node_name:
+        if known is None:
             self.p.queue.done(pod.uid)
         else:
+            queued.pod = known
             self.p.queue.add_unschedulable(queued, failure.cause)
             self._nominate(pod, failure)
         self.p.recorder.event("Warning", "FailedScheduling", "Scheduling", failure.message, pod, cause=failure.cause)

@@ -52,6 +52,8 @@ class SchedulerCache:
         self.nominator = Nominator()
         self.listers = Listers()
         self.infos: dict[str, NodeInfo] = {}
+        self.waiting: dict[Key, Pod] = {}
+        """Pods without a Node as the informer has them."""
         self.derived: dict[Hashable, Any] = {}
         """What others work out from the cache and keep with it; they see to it themselves that it holds."""
         self._tree = NodeTree()

@@ -140,3 +140,19 @@ def test_every_record_has_a_cause_that_came_before_it():
     assert all(r.cause < r.seq for r in records)
     assert [r.seq for r in records] == list(range(1, len(records) + 1))
     assert all(a.t <= b.t for a, b in itertools.pairwise(records))
+
+
+def test_a_pod_that_was_deleted_while_in_flight_is_not_queued_again():
+    operations = [create("1s", pod("p", "9")), {"at": "1004ms", "deleteOperation": {"name": "p"}}]
+    slow = {"schedulingCycle": {"base": "100ms"}}
+    _simulation, records = run(operations=operations, costs=slow)
+    assert len(of(records, verb="attempt", name="p")) == 1
+    assert not [r for r in of(records, verb="enqueue", name="p") if r.data["queue"] == "unschedulable"]
+
+
+def test_a_pod_comes_back_to_the_queue_as_it_is_by_now():
+    patch = {"metadata": {"labels": {"app": "other"}}}
+    operations = [create("1s", pod("p", "9")), {"at": "1020ms", "patchOperation": {"kind": "Pod", "name": "p", "patch": patch}}]
+    simulation, _records = run(operations=operations, costs={"schedulingCycle": {"base": "100ms"}})
+    queued = simulation.schedulers[0].queue.find(simulation.api.get("Pod", "default", "p").uid)
+    assert queued.pod.labels["app"] == "other"
