@@ -39,7 +39,7 @@ class Command(CodedCommand):
             self._tell(receipt, cluster_id)
         for error in receipt.errors:
             place = f"{error.file}:{error.line}" if error.line else error.file
-            self.stderr.write(f"{place}: {error.code}: {error.field}: {error.message}")
+            self.stderr.write(": ".join(part for part in (place, error.code, error.field, error.message) if part))
         if receipt.refused:
             raise SystemExit(WRONG if receipt.errors else REFUSED)
 
