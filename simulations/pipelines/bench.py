@@ -15,7 +15,7 @@ from simulations.engine.trace_format import encode
 
 Document = dict[str, Any]
 ZONES: Final = ("zone-a", "zone-b", "zone-c")
-NO_LIMITS: Final = {"profiles": [{"schedulerName": "default-scheduler"}], "clientConnection": {"qps": 5000, "burst": 5000}}
+NO_LIMITS: Final = {"profiles": [{"schedulerName": "default-scheduler"}], "clientConnection": {"qps": -1}}
 
 
 @dataclass(frozen=True, slots=True)

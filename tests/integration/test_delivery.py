@@ -10,13 +10,11 @@ from tests.integration.test_pipeline import started, state
 from tests.services import wait_until
 
 
-async def follow(site, run, *, drop_every: int = 0, idle: float = 0.0):
+async def follow(site, run, *, drop_every: int = 0):
     """Follow a run to its end as the page does; with `drop_every` the socket is cut after so many messages."""
     spans, cursor, received = {}, 0, 0
     while True:
         async with websockets.connect(f"ws://127.0.0.1:{site.port}/ws/runs/{run}/?after={cursor}", origin=site.url) as socket:
-            if idle:
-                await asyncio.sleep(idle)
             while True:
                 message = json.loads(await socket.recv())
                 assert message["from"] <= cursor, "a gap"

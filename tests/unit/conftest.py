@@ -3,5 +3,6 @@
 import os
 import tempfile
 
-os.environ.setdefault("SCHEDSCOPE_DATA", tempfile.mkdtemp(prefix="ss-unit-"))
-os.environ.pop("REDIS_URL", None)
+os.environ["SCHEDSCOPE_DATA"] = tempfile.mkdtemp(prefix="ss-unit-")
+for name in ("REDIS_URL", "SCHEDSCOPE_DATABASE", "SCHEDSCOPE_MODE"):
+    os.environ.pop(name, None)
