@@ -5,19 +5,24 @@ The group's message only wakes the one task that reads by cursor, so a message t
 
 import asyncio
 import contextlib
+import logging
 from typing import Any
 from urllib.parse import parse_qs
 
-from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import Error as DatabaseError
+from redis import RedisError
 
 from simulations import queries
 from simulations.events import group_of
 
+logger = logging.getLogger(__name__)
 LOOK_EVERY = 1.0
 LOOK_WHEN_FINISHED = 5.0
 NO_SUCH_RUN = 4404
 WRONG_CURSOR = 4400
+TRY_AGAIN_LATER = 1013
 
 
 class RunConsumer(AsyncWebsocketConsumer):
@@ -29,13 +34,19 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.sender: asyncio.Task[None] | None = None
         self.woken = asyncio.Event()
         after = self._cursor()
-        known = await sync_to_async(queries.run)(self.run_id)
+        try:
+            known = await database_sync_to_async(queries.run)(self.run_id)
+        except DatabaseError:
+            await self.accept()
+            await self.close(code=TRY_AGAIN_LATER)
+            return
         await self.accept()
         if after is None or known is None:
             await self.close(code=WRONG_CURSOR if after is None else NO_SUCH_RUN)
             return
-        await self.channel_layer.group_add(group_of(self.run_id), self.channel_name)
-        self.sender = asyncio.create_task(self._send_after(after))
+        with contextlib.suppress(RedisError, OSError):  # without a broker the look each second does it
+            await self.channel_layer.group_add(group_of(self.run_id), self.channel_name)
+        self.sender = asyncio.create_task(self._send(after))
 
     def _cursor(self) -> int | None:
         text = parse_qs(self.scope["query_string"].decode("latin-1")).get("after", ["0"])[0]
@@ -47,17 +58,26 @@ class RunConsumer(AsyncWebsocketConsumer):
             self.sender.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self.sender
-            await self.channel_layer.group_discard(group_of(self.run_id), self.channel_name)
+            with contextlib.suppress(RedisError, OSError):
+                await self.channel_layer.group_discard(group_of(self.run_id), self.channel_name)
 
     async def run_advanced(self, _message: dict[str, Any]) -> None:
         """The run has more records."""
         self.woken.set()
 
+    async def _send(self, cursor: int) -> None:
+        """Send until the client leaves; without a database it is told to come back."""
+        try:
+            await self._send_after(cursor)
+        except DatabaseError:
+            logger.warning("run %s: the database does not answer; a client is sent away", self.run_id)
+            await self.close(code=TRY_AGAIN_LATER)
+
     async def _send_after(self, cursor: int) -> None:
         state = attempt = None
         while True:
             self.woken.clear()
-            batch = await sync_to_async(queries.spans_after)(self.run_id, cursor)
+            batch = await database_sync_to_async(queries.spans_after)(self.run_id, cursor)
             if batch is None:
                 await self.close(code=NO_SUCH_RUN)
                 return

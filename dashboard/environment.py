@@ -4,6 +4,7 @@
 """
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -65,6 +66,11 @@ def run_folder() -> Path:
 def broker_socket() -> Path:
     """The embedded broker's socket."""
     return run_folder() / "v.sock"
+
+
+def beat_file() -> Path:
+    """Where the clock of the periodic tasks keeps when it ran them last."""
+    return Path(tempfile.gettempdir()) / "schedscope-beat" if mode() == PRODUCTION else run_folder() / "beat"
 
 
 def redis_url() -> str:

@@ -110,12 +110,27 @@ CHANNEL_LAYERS = {
 }
 
 CELERY_BROKER_URL = environment.celery_broker_url()
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 12 * 3600, "socket_timeout": 30, "socket_connect_timeout": 5}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 12 * 3600,  # longer than any run: leases, not this, bring back what a dead worker had
+    "socket_timeout": 30,
+    "socket_connect_timeout": 5,
+    "queue_order_strategy": "priority",
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_DEFAULT_QUEUE = "runs"
+CELERY_TASK_DEFAULT_PRIORITY = 6  # 0 is taken first; a person waits for an import, and housekeeping must not wait behind runs
+CELERY_TASK_ROUTES = {
+    "simulations.run_import": {"queue": "runs", "priority": 3},
+    "simulations.reap": {"queue": "runs", "priority": 0},
+    "simulations.sweep*": {"queue": "sweeps"},
+    "simulations.watch*": {"queue": "live"},
+}
+CELERY_BEAT_SCHEDULE = {"reap": {"task": "simulations.reap", "schedule": 5.0, "options": {"expires": 5.0}}}
+CELERY_BEAT_SCHEDULE_FILENAME = str(environment.beat_file())
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"

@@ -197,16 +197,14 @@ def spans_after(run_id: int, after: int, limit: int = SPANS_AT_ONCE) -> SpanBatc
     attempt, reached, word, sim_time, progress = state
     of_run = Span.objects.filter(run_id=run_id, attempt=attempt)
     newer = of_run.filter(changed_seq__gt=after, changed_seq__lte=reached).order_by("changed_seq", "span_id")
-    rows = list(newer.values_list("changed_seq", "body")[:limit])
-    to_seq, more = reached, False
-    if len(rows) == limit:
+    rows = list(newer.values_list("changed_seq", "body")[: limit + 1])
+    to_seq, more = reached, len(rows) > limit
+    if more:
         last = rows[-1][0]
-        more = newer.filter(changed_seq__gt=last).exists() or newer.count() > limit
-        whole = [row for row in rows if row[0] < last]
-        if more and whole:
-            rows, to_seq = whole, last - 1
-        elif more:
-            rows, to_seq = list(of_run.filter(changed_seq=last).values_list("changed_seq", "body")), last
+        rows, to_seq = [row for row in rows if row[0] < last], last - 1
+    if more and not rows:
+        rows, to_seq = list(of_run.filter(changed_seq=last).values_list("changed_seq", "body")), last
+        more = last < reached
     bodies = tuple(bytes(body) for _seq, body in rows)
     return SpanBatch(run_id, attempt, after, max(to_seq, after), word, sim_time, progress, more, bodies)
 

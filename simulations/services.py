@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from simulations import results
@@ -152,7 +153,7 @@ def _run_name(base: Base, changes: list[dict[str, str]]) -> str:
 
 
 def cancel_run(run_id: int) -> Run:
-    """Ask a run to stop; one that has not begun is cancelled at once.
+    """Ask a run to stop; one that nobody does is cancelled at once.
 
     Raises:
         Run.DoesNotExist: there is no such run.
@@ -161,7 +162,8 @@ def cancel_run(run_id: int) -> Run:
     if run.state not in FINISHED_STATES:
         Run.objects.filter(pk=run_id).update(cancel_requested=True)
         now = timezone.now()
-        Run.objects.filter(pk=run_id, state=JobState.QUEUED).update(state=JobState.CANCELLED, finished=now)
+        idle = Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=now)
+        Run.objects.filter(idle, pk=run_id).update(state=JobState.CANCELLED, finished=now, lease_until=None)
     run.refresh_from_db()
     return run
 

@@ -1,20 +1,17 @@
 """Celery tasks. They take ids, are safe to run twice, and leave no job without an end."""
 
 import logging
-import os
-import socket
 import time
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from celery import shared_task
 from celery.signals import worker_ready
-from django.db import transaction
-from django.utils import timezone
+from django.db import InterfaceError, OperationalError, transaction
 
-from simulations import events, results
+from simulations import events, leases, results
 from simulations.analysis.reading import subject_of
 from simulations.analysis.span_types import encode_span
 from simulations.engine.documents import Limits
@@ -23,137 +20,152 @@ from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.trace_format import encode
 from simulations.engine.whatif import compose
 from simulations.importers.kubectl import Import, import_objects
+from simulations.leases import Lease, LeaseLostError, StorageFullError, patiently
 from simulations.models import Cluster, ImportJob, JobState, LeasedJob, Run, Snapshot
 from simulations.pipelines.prepare import scenario_of_document
 from simulations.pipelines.simulate import Batch, Hooks, simulate
 
 logger = logging.getLogger(__name__)
-HEARTBEAT = 5.0
-LOOK_FOR_CANCEL = 0.25
-WORTH_A_PAUSE = 0.02
+INTERNAL: Final = "E0602"
+STORAGE_FULL: Final = "E0604"
+TELL_EVERY: Final = 0.05
+FULL_BATCH: Final = 500
+SAY_STEP_EVERY: Final = 0.25
+WORTH_A_PAUSE: Final = 0.02
 
 
-def _owner() -> str:
-    return f"{socket.gethostname()}/{os.getpid()}/{time.monotonic_ns()}"
+def _work(job: LeasedJob, what: str, work: Callable[[Lease], None]) -> None:
+    """Do the work under the job's lease; whatever happens, the job ends with a reason or is taken up by someone else."""
+    try:
+        with Lease(job) as lease:
+            work(lease)
+    except LeaseLostError:
+        logger.warning("%s %s was taken over; this worker stops", what, job.pk)
+    except ScenarioErrors as found:
+        _fail(job, found.errors[0].code, str(found))
+    except StorageFullError as error:
+        logger.exception("%s %s: the database is full", what, job.pk)
+        _fail(job, STORAGE_FULL, f"The database has no room left ({error}). Make room, then start it again.")
+    except (OperationalError, InterfaceError):
+        logger.exception("%s %s: the database went away; it is taken up again when that is back", what, job.pk)
+    except Exception:
+        logger.exception("%s %s failed", what, job.pk)
+        _fail(job, INTERNAL, f"It stopped on an internal error; the worker's log has it under {what} {job.pk}.")
 
 
-def _look_again(task: Any, model: type[LeasedJob], pk: int) -> None:
-    """Somebody has the job: look again when their lease ends, for this may be the second delivery after they were killed."""
-    left = results.seconds_until_free(model, pk)
-    if left is not None:
-        task.apply_async((pk,), countdown=left + 1)
+def _fail(job: LeasedJob, code: str, message: str) -> None:
+    """End the job as failed; where even that cannot be written, its lease runs out and it is done again."""
+    try:
+        patiently(lambda: leases.finish(job, JobState.FAILED, error_code=code, error_message=message))
+    except (LeaseLostError, StorageFullError, OperationalError, InterfaceError):
+        logger.exception("job %s: its end could not be written; it will be done again", job.pk)
+
+
+# -- runs ----------------------------------------------------------------------------------------------------------
 
 
 @shared_task(name="simulations.execute_run")
 def execute_run(run_id: int) -> None:
     """Simulate a run and store its trace; a run that someone else has, or that is finished, is left alone."""
-    run = results.claim(Run, run_id, _owner())
-    if run is None:
-        _look_again(execute_run, Run, run_id)
-        return
-    try:
-        results.forget_older_attempts(run)
-        document = results.decompress(run.scenario.document)
-        if run.scenario.snapshot is not None:
-            document = compose(document, results.decompress(run.scenario.snapshot.objects_blob))
-        _simulate(run, document)
-    except results.LeaseLostError:
-        logger.warning("run %s was taken over; this worker stops", run_id)
-    except ScenarioErrors as found:
-        first = found.errors[0]
-        results.finish(run, JobState.FAILED, error_code=first.code, error_message=str(found))
-    except Exception:
-        logger.exception("run %s failed", run_id)
-        text = f"The simulation stopped on an internal error; the worker's log has it under run {run_id}."
-        results.finish(run, JobState.FAILED, error_code="E0602", error_message=text)
-    finally:
+    run = patiently(lambda: leases.claim(Run, run_id, seq=0, sim_time=0))
+    if run is not None:
+        _work(run, "run", lambda lease: _execute(run, lease))
         events.run_advanced(run_id, -1)
 
 
-def _simulate(run: Run, document: dict[str, Any]) -> None:
-    writer = _Writer(run)
-    outcome = simulate(scenario_of_document(document), run.seed, Hooks(writer.store, writer.on_time, lambda: writer.cancelled))
-    results.finish(
-        run, JobState.CANCELLED if outcome.reason == "Cancelled" else JobState.SUCCEEDED, summary=outcome.summary,
-        findings=outcome.findings, findings_count=len(outcome.findings), sim_time=outcome.sim_time, seq=outcome.seq, progress=1.0,
-    )  # fmt: skip
+def _execute(run: Run, lease: Lease) -> None:
+    document = patiently(lambda: _document_of(run))
+    outcome = simulate(scenario_of_document(document), run.seed, _Writer(run, lease).hooks(), batch=FULL_BATCH)
+    if lease.lost:
+        raise LeaseLostError
+    state = JobState.CANCELLED if outcome.reason == "Cancelled" else JobState.SUCCEEDED
+    patiently(lambda: leases.finish(
+        run, state, summary=outcome.summary, findings=outcome.findings, findings_count=len(outcome.findings),
+        sim_time=outcome.sim_time, seq=outcome.seq, progress=1.0,
+    ))  # fmt: skip
+
+
+def _document_of(run: Run) -> dict[str, Any]:
+    results.forget_older_attempts(run)
+    document: dict[str, Any] = results.decompress(run.scenario.document)
+    if run.scenario.snapshot is not None:
+        return compose(document, results.decompress(run.scenario.snapshot.objects_blob))
+    return document
 
 
 class _Writer:
-    """Stores batches, keeps the lease, and holds back a paced run to its pace."""
+    """Stores batches, announces them, and holds back a paced run to its pace."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, lease: Lease) -> None:
         self.run = run
-        self.cancelled = False
-        self._looked = time.monotonic()
+        self.lease = lease
+        self._told = 0.0
         self._origin: tuple[SimTime, float] | None = None
+
+    def hooks(self) -> Hooks:
+        """What the simulation calls."""
+        return Hooks(self.store, self.on_time if self.run.pace > 0 else None, lambda: self.lease.should_stop)
 
     def store(self, batch: Batch) -> None:
         """Store one batch and announce it."""
         records = [(r.seq, r.t, subject_of(r)[:600], r.verb, r.cause, encode(r).rstrip(b"\n")) for r in batch.records]
         spans = [(s.id, s.seq, s.start, s.end, encode_span(s)) for s in batch.spans]
-        self.cancelled = results.store_batch(self.run, records, spans, batch.sim_time, batch.progress) or self.cancelled
-        self._looked = time.monotonic()
-        events.run_advanced(self.run.pk, batch.records[-1].seq)
+        patiently(lambda: results.store_batch(self.run, records, spans, batch.sim_time, batch.progress))
+        if len(records) < FULL_BATCH or time.monotonic() - self._told >= TELL_EVERY:
+            self._told = time.monotonic()
+            events.run_advanced(self.run.pk, batch.records[-1].seq)
 
     def on_time(self, now: SimTime, flush: Callable[[], None]) -> None:
-        """Simulated time is about to move on."""
-        if self.run.pace <= 0 or now < 0:
-            self._keep_alive(HEARTBEAT)
+        """Simulated time is about to move on in a paced run."""
+        if now < 0:
             return
         if self._origin is None:
             self._origin = (now, time.monotonic())
         due = self._origin[1] + (now - self._origin[0]) / SECOND / self.run.pace
         if due - time.monotonic() > WORTH_A_PAUSE:
             flush()
-        while not self.cancelled and (left := due - time.monotonic()) > 0:
-            time.sleep(min(left, LOOK_FOR_CANCEL))
-            self._keep_alive(LOOK_FOR_CANCEL)
+        while not self.lease.should_stop and (left := due - time.monotonic()) > 0:
+            time.sleep(min(left, leases.LOOK_FOR_CANCEL))
 
-    def _keep_alive(self, every: float) -> None:
-        if time.monotonic() - self._looked >= every:
-            self._looked = time.monotonic()
-            self.cancelled = results.renew(self.run) or self.cancelled
+
+# -- imports -------------------------------------------------------------------------------------------------------
 
 
 @shared_task(name="simulations.run_import")
 def run_import(job_id: int) -> None:
     """Read the files of an import; all of them become a cluster, or nothing does."""
-    job = results.claim(ImportJob, job_id, _owner())
-    if job is None:
-        _look_again(run_import, ImportJob, job_id)
-        return
-    try:
-        _import(job)
-    except results.LeaseLostError:
-        logger.warning("import %s was taken over; this worker stops", job_id)
-    except Exception:
-        logger.exception("import %s failed", job_id)
-        text = f"The import stopped on an internal error; the worker's log has it under import {job_id}."
-        results.finish(job, JobState.FAILED, error_code="E0602", error_message=text)
+    job = patiently(lambda: leases.claim(ImportJob, job_id))
+    if job is not None:
+        _work(job, "import", lambda lease: _import(job, lease))
 
 
-def _import(job: ImportJob) -> None:
+def _import(job: ImportJob, lease: Lease) -> None:
     results.note_step(job, "reading files", 0.02)
     sources = [(f.name, zlib.decompress(bytes(f.content))) for f in job.files.all()]
     looked = time.monotonic()
 
     def on_progress(done: int, whole: int) -> None:
         nonlocal looked
-        if time.monotonic() - looked >= LOOK_FOR_CANCEL:
+        if lease.lost:
+            raise LeaseLostError
+        if time.monotonic() - looked >= SAY_STEP_EVERY:
             looked = time.monotonic()
             results.note_step(job, f"{done:,} of {whole:,} objects checked", 0.1 + 0.8 * done / max(whole, 1))
 
     limit = max((len(content) for _name, content in sources), default=0) + 1
     found = import_objects(sources, Limits(file_bytes=limit), on_progress)
+    patiently(lambda: _finish_import(job, found))
+
+
+@transaction.atomic
+def _finish_import(job: ImportJob, found: Import) -> None:
     receipt = found.receipt.as_dict()
     if found.receipt.refused:
         first = found.receipt.errors[0]
-        results.finish(job, JobState.FAILED, receipt=receipt, error_code=first.code, error_message=first.message, progress=1.0)
+        end: dict[str, Any] = {"state": JobState.FAILED, "error_code": first.code, "error_message": first.message}
     else:
-        with transaction.atomic():
-            cluster = keep_import(job.name, found)
-            results.finish(job, JobState.SUCCEEDED, receipt=receipt, cluster=cluster, step="done", progress=1.0)
+        end = {"state": JobState.SUCCEEDED, "cluster": keep_import(job.name, found), "step": "done"}
+    leases.finish(job, receipt=receipt, progress=1.0, **end)
     job.files.all().delete()
 
 
@@ -169,12 +181,24 @@ def keep_import(name: str, found: Import) -> Cluster:
     return cluster
 
 
+# -- housekeeping --------------------------------------------------------------------------------------------------
+
+JOBS: Final[tuple[tuple[type[LeasedJob], Any], ...]] = ((Run, execute_run), (ImportJob, run_import))
+
+
+@shared_task(name="simulations.reap", ignore_result=True)
+def reap() -> None:
+    """Take up what nobody does: jobs whose worker is gone, and queued ones whose message was lost or never sent."""
+    for model, task in JOBS:
+        leases.free_the_orphaned(model)
+        for pk in leases.to_announce(model):
+            task.delay(pk)
+
+
 @worker_ready.connect
 def take_up_what_waits(**_kwargs: Any) -> None:
-    """A worker came up: jobs that were never announced, or whose worker died, start now."""
-    now = timezone.now()
-    for model, task in ((Run, execute_run), (ImportJob, run_import)):
-        waiting = model._default_manager.filter(state=JobState.QUEUED, announced=None)
-        orphaned = model._default_manager.filter(state=JobState.RUNNING, lease_until__lt=now)
-        for pk in [*waiting.values_list("pk", flat=True), *orphaned.values_list("pk", flat=True)]:
-            task.delay(pk)
+    """A worker came up: look at once."""
+    try:
+        reap()
+    except Exception:  # without database or broker the next look does it
+        logger.warning("nothing could be taken up yet", exc_info=True)

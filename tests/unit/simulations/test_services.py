@@ -3,7 +3,7 @@
 import pytest
 from django.core.files.base import ContentFile
 
-from simulations import queries, results, services
+from simulations import queries, services
 from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.whatif import AddPods, WhatIf
 from simulations.models import ImportJob, JobState, Run, Span, TraceRecord
@@ -105,30 +105,6 @@ def test_a_table_is_streamed_and_an_unknown_one_refused(finished):
     assert text.endswith("\r\n")
     with pytest.raises(queries.UnknownTableError, match="E0504"):
         queries.table_lines(finished.id, "nonsense")
-
-
-def test_only_one_claims_a_run_and_a_lease_that_ran_out_may_be_taken(base, quiet):
-    run = services.create_run(base, services.RunRequest())
-    mine = results.claim(Run, run.pk, "a")
-    assert results.claim(Run, run.pk, "b") is None
-    Run.objects.filter(pk=run.pk).update(lease_until="2020-01-01T00:00:00Z")
-    theirs = results.claim(Run, run.pk, "b")
-    assert (mine.attempt, theirs.attempt) == (1, 2)
-    with pytest.raises(results.LeaseLostError):
-        results.renew(mine)
-    with pytest.raises(results.LeaseLostError):
-        results.store_batch(mine, [(1, 0, "runs//x", "begin", 0, b"{}")], [], 0, 0.0)
-    assert not TraceRecord.objects.exists()
-
-
-def test_rows_of_an_older_attempt_go(base, quiet):
-    run = services.create_run(base, services.RunRequest())
-    mine = results.claim(Run, run.pk, "a")
-    results.store_batch(mine, [(1, 0, "runs//x", "begin", 0, b"{}")], [(1, 1, 0, None, b"[1]")], 0, 0.0)
-    Run.objects.filter(pk=run.pk).update(lease_until="2020-01-01T00:00:00Z")
-    results.forget_older_attempts(results.claim(Run, run.pk, "b"))
-    assert not TraceRecord.objects.exists()
-    assert not Span.objects.exists()
 
 
 def test_cancelling_a_queued_run_cancels_it_at_once(base, quiet):
