@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -51,42 +52,67 @@ def wait_until(holds, seconds: float = START_SECONDS, every: float = 0.05):
     raise AssertionError(f"not within {seconds} s")
 
 
-def manage(*words: str, env: dict[str, str], check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run a command of manage.py to its end."""
+def manage(*words: str, env: dict[str, str], check: bool = True, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a command of manage.py to its end, with something on its standard input."""
     command = [sys.executable, str(ROOT / "manage.py"), *words]
-    return subprocess.run(command, env={**os.environ, **env}, cwd=ROOT, capture_output=True, text=True, check=check, timeout=120)
+    return subprocess.run(
+        command, env={**os.environ, **env}, cwd=ROOT, input=given, capture_output=True, text=True, check=check, timeout=120
+    )
+
+
+class PostgresServer:
+    """A private PostgreSQL on a Unix socket, with a size limit where asked. As root it runs as the user `nobody`."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        programs = postgres_folder()
+        assert programs is not None, "PostgreSQL is missing: make services"
+        self.folder = folder or short_folder()
+        self.url = f"postgres://schedscope@{str(self.folder).replace('/', '%2F')}:5432/postgres"
+        as_root = os.geteuid() == 0
+        if as_root:
+            shutil.chown(self.folder, "nobody")
+        self.folder.chmod(0o700)
+        self._program = programs / "postgres"
+        user = "nobody" if as_root else None
+        self._quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "user": user, "cwd": "/"}
+        words = ["-D", str(self.folder / "data"), "-U", "schedscope", "--auth=trust", "-E", "UTF8", "--no-sync"]
+        subprocess.run([str(programs / "initdb"), *words], check=True, **self._quiet)
+        self.start()
+        wait_until(lambda: _answers(self.folder))
+
+    def start(self) -> None:
+        """Start it over the data that are there."""
+        words = ["-D", str(self.folder / "data"), "-k", str(self.folder), "-c", "listen_addresses=", "-c", "fsync=off"]
+        self._server = subprocess.Popen([str(self._program), *words], **self._quiet)
+
+    @property
+    def running(self) -> bool:
+        """Whether its first process lives."""
+        return self._server.poll() is None
+
+    def crash(self) -> None:
+        """End all its processes at once; the next start recovers from the log."""
+        self._server.send_signal(signal.SIGQUIT)
+        self._server.wait(20)
+
+    def close(self) -> None:
+        """Stop it and remove its data."""
+        self._server.terminate()
+        try:
+            self._server.wait(5)
+        except subprocess.TimeoutExpired:
+            self.crash()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """A private PostgreSQL on a Unix socket; yields its URL. As root it runs as the user `nobody`."""
-    programs = postgres_folder()
-    assert programs is not None, "PostgreSQL is missing: make services"
-    folder = short_folder()
-    as_root = os.geteuid() == 0
-    user = "nobody" if as_root else None
-    if as_root:
-        shutil.chown(folder, "nobody")
-    folder.chmod(0o700)
-    data = folder / "data"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "user": user, "cwd": "/"}
+    """A private PostgreSQL; yields its URL."""
+    server = PostgresServer()
     try:
-        subprocess.run(
-            [str(programs / "initdb"), "-D", str(data), "-U", "schedscope", "--auth=trust", "-E", "UTF8", "--no-sync"],
-            check=True, **quiet,
-        )  # fmt: skip
-        server = subprocess.Popen(
-            [str(programs / "postgres"), "-D", str(data), "-k", str(folder), "-c", "listen_addresses=", "-c", "fsync=off"], **quiet
-        )
-        try:
-            wait_until(lambda: (folder / ".s.PGSQL.5432").exists())
-            wait_until(lambda: _answers(folder))
-            yield f"postgres://schedscope@{str(folder).replace('/', '%2F')}:5432/postgres"
-        finally:
-            server.terminate()
-            server.wait(20)
+        yield server.url
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        server.close()
 
 
 def _answers(folder: Path) -> bool:

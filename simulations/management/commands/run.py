@@ -45,7 +45,8 @@ class Command(CodedCommand):
             raise wrong(errors) from None
         assert row is not None, "the run was just made"
         if options["json"]:
-            self.print_json({"run": row.id, "state": row.state, "seed": row.seed, "records": row.seq, **row.summary})
+            failure = {"error_code": row.error_code, "error_message": row.error_message} if row.error_code else {}
+            self.print_json({"run": row.id, "state": row.state, "seed": row.seed, "records": row.seq, **failure, **row.summary})
         else:
             self.say(f"run {row.id}: {row.state}")
             for key in ("pods", "placed", "pending", "preemptions", "victims") if row.summary else ():
