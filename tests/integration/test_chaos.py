@@ -1,5 +1,6 @@
 """Processes die every few seconds, and every run is still stored once, whole, and as if nothing had happened."""
 
+import asyncio
 import hashlib
 import json
 import random
@@ -8,6 +9,7 @@ import time
 from collections import Counter
 
 import pytest
+import websockets
 
 from simulations.engine.trace_format import encode
 from simulations.pipelines.prepare import scenario_of_document
@@ -42,10 +44,10 @@ def undisturbed(seed: int) -> str:
     return digest.hexdigest()
 
 
-def create_runs(topology, runs: int) -> list[int]:
+def create_runs(topology, runs: int, *, scale: int = 1) -> list[int]:
     """Runs of the crowd, queued, with the seeds in turn."""
     code = CREATE.format(runs=runs, seeds=SEEDS)
-    done = topology.manage("shell", "-v", "0", "-c", code, given=json.dumps(crowd()))
+    done = topology.manage("shell", "-v", "0", "-c", code, given=json.dumps(crowd(scale)))
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -75,3 +77,51 @@ def test_twenty_runs_survive_a_kill_every_two_seconds(topology):
     assert attempts[-1][0] > 1, "nothing hit a run: too few kills"
     for number, run in enumerate(runs):
         assert hashlib.sha256(topology.trace(run)).hexdigest() == expected[1 + number % SEEDS], run
+
+
+async def follow(topology, run: int, number: int) -> tuple[dict[int, list], int]:
+    """Follow a run to its end as the page does; some cut their own socket, the first one reads slowly. Returns spans and reconnects."""
+    spans, cursor, attempt, connects = {}, 0, None, 0
+    while True:
+        port = topology.ports[(number + connects) % len(topology.ports)]
+        address = f"ws://127.0.0.1:{port}/ws/runs/{run}/?after={cursor}"
+        connects += 1
+        try:
+            async with websockets.connect(address, origin=f"https://127.0.0.1:{port}", max_size=None) as socket:
+                async for received in socket:
+                    message = json.loads(received)
+                    if attempt not in (None, message["attempt"]):
+                        spans, cursor = {}, 0
+                        assert message["from"] == 0
+                    attempt = message["attempt"]
+                    assert message["from"] == cursor, "a gap, or something twice"
+                    assert message["to"] >= cursor
+                    spans.update({span[0]: span for span in message["spans"]})
+                    cursor = message["to"]
+                    if message["state"] == "succeeded" and not message["more"]:
+                        return spans, connects
+                    if number == 0:
+                        await asyncio.sleep(0.1)
+                    elif number % 3 == 0 and len(spans) % 7 == 0:
+                        break
+        except (OSError, websockets.WebSocketException):
+            await asyncio.sleep(0.2)
+
+
+async def test_twenty_clients_get_every_span_of_a_long_run_whoever_dies(topology):
+    run = (await asyncio.to_thread(create_runs, topology, 1, scale=3))[0]
+    begun = time.monotonic()
+    followers = asyncio.gather(*(follow(topology, run, number) for number in range(20)))
+    for what in ("web-0", "valkey", "web-1"):
+        await asyncio.sleep(1.0)
+        await asyncio.to_thread(topology.kill, what)
+    answers = await followers
+    seconds = time.monotonic() - begun
+    rows = topology.ask("SELECT body FROM simulations_span WHERE run_id = %s", run)
+    stored = {span[0]: span for span in (json.loads(bytes(body)) for (body,) in rows)}
+    records = topology.ask("SELECT seq FROM simulations_run WHERE id = %s", run)[0][0]
+    connects = sum(count for _spans, count in answers)
+    sys.stdout.write(f"\n{records} records, {len(stored)} spans to 20 clients in {seconds:.1f} s, {connects} connections\n")
+    assert records >= 20_000
+    assert connects > 20, "nobody had to come back"
+    assert all(spans == stored for spans, _count in answers)
