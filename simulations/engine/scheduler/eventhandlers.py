@@ -32,9 +32,11 @@ ASSIGNED_POD_DELETE: Final = _pod(Action.DELETE, "AssignedPodDelete")
 
 
 class EventHandlers:
-    """The scheduler's informers."""
+    """The scheduler's informers. A nomination that the API takes away is recorded, for it ends in memory here."""
 
-    def __init__(self, api: ApiServer, cache: SchedulerCache, queue: SchedulingQueue, profiles: frozenset[str]) -> None:
+    def __init__(self, api: ApiServer, cache: SchedulerCache, queue: SchedulingQueue, actor: str, profiles: frozenset[str]) -> None:
+        self.api = api
+        self.actor = actor
         self.cache = cache
         self.queue = queue
         self._profiles = profiles
@@ -112,8 +114,8 @@ class EventHandlers:
         self.queue.add(pod, cause)
 
     def _waiting_changed(self, old: Any, pod: Pod, cause: int) -> None:
-        self._follow_nomination(old, pod)
         if pod.spec.scheduler_name in self._profiles:
+            self._follow_nomination(old, pod, cause)
             self.queue.update(old, pod, pod_events(old, pod, assigned=False), cause)
         if old.nominated_node_name and old.nominated_node_name != pod.nominated_node_name:
             self._room_given_back(old, cause)
@@ -126,15 +128,20 @@ class EventHandlers:
         elif pod.nominated_node_name:
             self._room_given_back(pod, cause)
 
-    def _follow_nomination(self, old: Pod, pod: Pod) -> None:
+    def _follow_nomination(self, old: Pod, pod: Pod, cause: int) -> None:
         """What the API says wins; where it says nothing before and after, the nomination in memory stays."""
         nominator = self.cache.nominator
         if not old.nominated_node_name and not pod.nominated_node_name:
             nominator.update(pod)
             return
-        nominator.delete(pod.uid)
+        previous = nominator.delete(pod.uid)
         if pod.nominated_node_name:
             nominator.add(pod, pod.nominated_node_name)
+        elif previous:
+            self.api.trace.add(
+                self.api.loop.now, self.actor, "nominate", resource="pods", namespace=pod.namespace, name=pod.name, uid=pod.uid,
+                reason="Cleared", cause=cause, data={"node": "", "previous": previous},
+            )  # fmt: skip
 
     def _room_given_back(self, pod: Pod, cause: int) -> None:
         """A nomination ended: Pods of the same or a lower priority may have the room."""

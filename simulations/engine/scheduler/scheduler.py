@@ -56,7 +56,7 @@ class Scheduler:
             api.loop, api.trace, settings.actor, self.cache, self.queue, self.frameworks, client, recorder, self.executor,
             api.settings.costs.cycle, api.streams.stream(f"preemption/{settings.actor}"), dict(settings.gates),
         )  # fmt: skip
-        EventHandlers(api, self.cache, self.queue, frozenset(self.frameworks))
+        EventHandlers(api, self.cache, self.queue, settings.actor, frozenset(self.frameworks))
         self._scheduling = SchedulingLoop(parts)
         api.loop.spawn(self._scheduling.run(), settings.actor)
 

@@ -86,3 +86,59 @@ def test_the_busy_shop_is_lively_and_ends_well():
     assert len([span for span in spans_of("busy-shop", "node") if span.reason == "cordoned"]) == 1
     seconds = {span.start // SECOND for span in spans if 0 <= span.start < 60 * SECOND}
     assert len(seconds) > 20
+
+
+def reasons(slug, pod):
+    """How the ghosts of a pod ended."""
+    return [span.reason for span in spans_of(slug, "nominated", pod)]
+
+
+def test_a_smaller_pod_does_not_get_the_room_that_is_free_already():
+    slug = "race-lower-fits"
+    assert (reasons(slug, "urgent-1"), reasons(slug, "equal-1"), reasons(slug, "normal-1")) == (
+        ["bound here"],
+        ["bound here"],
+        ["cleared"],
+    )
+    assert (run(slug)[0].victims, run(slug)[0].pending) == (1, 1)
+
+
+def test_a_second_preemptor_does_not_count_on_room_that_is_promised():
+    slug = "race-lower-preempts"
+    places = {pod: spans_of(slug, "nominated", pod)[0].node for pod in ("urgent-1", "normal-1", "normal-2")}
+    assert places == {"urgent-1": "node-1", "normal-1": "node-2", "normal-2": "node-2"}
+    assert (run(slug)[0].victims, run(slug)[0].pending) == (2, 0)
+
+
+def test_a_higher_priority_takes_the_nomination_of_another_away():
+    slug = "race-higher-preempts"
+    assert (reasons(slug, "normal-1")[0], reasons(slug, "urgent-1")) == ("cleared", ["bound here"])
+    assert (run(slug)[0].victims, run(slug)[0].pending) == (2, 1)
+
+
+def test_a_ghost_ends_with_its_node_and_the_pod_waits_in_backoff():
+    slug = "nominated-node-gone"
+    [ghost] = spans_of(slug, "nominated", "urgent-1")
+    assert (ghost.end // SECOND, ghost.reason) == (2, "node gone")
+    assert [span.end // SECOND for span in spans_of(slug, "backoff", "urgent-1")] == [6, 9]
+    assert run(slug)[0].pending == 0
+
+
+def test_a_gate_holds_until_the_last_one_is_gone():
+    [licensed], [never] = spans_of("gated-pods", "gated", "licensed-1"), spans_of("gated-pods", "gated", "train-4")
+    assert (licensed.end // SECOND, never.end) == (16, None)
+    assert run("gated-pods")[0].victims == 1
+
+
+def test_backoff_doubles_up_to_ten_seconds():
+    ends = [span.end // SECOND for span in spans_of("backoff-grows", "backoff", "big-1")]
+    assert ends == [5, 10, 19, 30, 41, 52]
+    assert run("backoff-grows")[0].pending == 0
+
+
+def test_a_cordoned_node_takes_nobody_until_it_is_uncordoned():
+    slug = "cordon-and-uncordon"
+    bound = [span for span in spans_of(slug, "binding") if span.node == "node-2"]
+    assert not [span for span in bound if 5 * SECOND < span.end < 20 * SECOND]
+    assert [span for span in bound if 20 * SECOND <= span.end < 25 * SECOND]
+    assert (run(slug)[0].victims, run(slug)[0].pending) == (3, 0)
