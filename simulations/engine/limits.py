@@ -8,6 +8,8 @@ from simulations.engine.scheduler.registry import REGISTRY
 
 _OWNERS: Final = {"Deployment": "Deployments", "StatefulSet": "StatefulSets", "DaemonSet": "DaemonSets", "Job": "Jobs"}
 
+_SHARED_CARDS: Final = "alibabacloud.com/gpu-milli"
+
 
 def stated_limits(scenario: Scenario) -> dict[str, list[str]]:
     """`modelled`, `ignored` and `limits` of a scenario, for the record `begin`."""
@@ -27,6 +29,8 @@ def _limits(scenario: Scenario) -> list[str]:
     claims = sum(1 for s in specs if s.get("resourceClaims"))
     if claims:
         found.append(f"resource claims are not modelled ({claims} pods have some)")
+    if any(_SHARED_CARDS in _allocatable(o) for o in objects if o.get("kind") == "Node"):
+        found.append(f"{_SHARED_CARDS} is a sum per node: whether a single card has room for a pod's share is not modelled")
     for kind, words in _OWNERS.items():
         number = sum(1 for o in objects if o.get("kind") == kind)
         if number:
@@ -34,6 +38,12 @@ def _limits(scenario: Scenario) -> list[str]:
     if any(o.get("kind") == "PodDisruptionBudget" for o in objects):
         found.append("budgets keep the disruptionsAllowed that they start with")
     return found
+
+
+def _allocatable(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    status = document.get("status")
+    found = status.get("allocatable") if isinstance(status, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _spec(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,13 +10,15 @@ import yaml
 
 from simulations.engine.documents import load_documents
 from simulations.engine.kernel.errors import InvariantError
+from simulations.pipelines.openb import bundled_trace, openb_document
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """A scenario of the gallery.
 
-    `pace` is in virtual seconds per real second; `pair` names the sample that it is best compared with, if any.
+    `pace` is in virtual seconds per real second (0: as fast as it goes); `pair` names the sample that it is best compared with, if
+    any; `openb` is the mode of the openb trace that it is made of, where it has no file of its own.
     """
 
     slug: str
@@ -27,14 +29,19 @@ class Sample:
     references: tuple[str, ...]
     pace: float = 1.0
     pair: str = ""
+    openb: str = ""
 
     @property
     def text(self) -> str:
-        """The scenario as it is written."""
+        """The scenario as it is written; empty where it is made of a trace."""
+        if self.openb:
+            return ""
         return (files(__name__) / f"{self.slug}.yaml").read_text(encoding="utf-8")
 
     def document(self) -> dict[str, Any]:
         """The scenario as a mapping of its own, which the caller may change."""
+        if self.openb:
+            return openb_document(bundled_trace(), self.openb)
         return deepcopy(load_documents(self.text, f"{self.slug}.yaml")[0].value)
 
 

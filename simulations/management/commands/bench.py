@@ -4,13 +4,15 @@ import resource
 import sys
 import time
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
-from simulations.engine.kernel.errors import ScenarioError
-from simulations.management.output import CodedCommand, wrong
+from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
+from simulations.management.output import CodedCommand, read_file, wrong
 from simulations.pipelines.bench import Sizes, bench_document, measure
+from simulations.pipelines.openb import MODES, OpenbTrace, bundled_trace, openb_document, trace_of
 
-NOT_YET = ("openb", "watch")
+NOT_YET = ("watch",)
 
 
 class Command(CodedCommand):
@@ -23,20 +25,34 @@ class Command(CodedCommand):
         parser.add_argument("name")
         for size, default in (("nodes", 1000), ("pods", 3000), ("low", 0), ("high", 0)):
             parser.add_argument(f"--{size}", type=int, default=default)
+        parser.add_argument("--mode", default=MODES[0], help=f"of openb: {' or '.join(MODES)}")
+        parser.add_argument("--nodes-file", type=Path, help="of openb; by default the list that comes with Schedscope")
+        parser.add_argument("--pods-file", type=Path, help="of openb; by default the list that comes with Schedscope")
 
-    def handle(self, *_args: Any, name: str, nodes: int, pods: int, low: int, high: int, **_options: Any) -> None:
+    def handle(self, *_args: Any, name: str, **options: Any) -> None:
         """Measure and print.
 
         Raises:
-            CommandError: exit code 2, no such shape.
+            CommandError: exit code 2, no such shape, or files that cannot be read.
         """
         if name in NOT_YET:
             raise wrong(f"E0630: the benchmark {name} is not modelled yet")
-        sizes = Sizes(nodes, pods, low or 4 * nodes, high or nodes)
+        sizes = Sizes(
+            options["nodes"], options["pods"], options["low"] or 4 * options["nodes"], options["high"] or options["nodes"]
+        )
+        run_with: dict[str, Any] = {"nodes": sizes.nodes, "low": sizes.low, "high": sizes.high}
         try:
-            document = bench_document(name, sizes)
-        except ScenarioError as error:
+            if name == "openb":
+                trace = _openb(options["nodes_file"], options["pods_file"])
+                run_with = {"mode": options["mode"], "nodes": len(trace.nodes), "pods_read": len(trace.pods), **_sums(trace)}
+                document = openb_document(trace, options["mode"])
+            else:
+                document = bench_document(name, sizes)
+        except (ScenarioError, ScenarioErrors) as error:
             raise wrong(error) from None
+        self._measure(name, document, run_with)
+
+    def _measure(self, name: str, document: dict[str, Any], run_with: dict[str, Any]) -> None:
         started = time.perf_counter()
         measured = measure(document, time.perf_counter)
         whole = time.perf_counter() - started
@@ -46,6 +62,18 @@ class Command(CodedCommand):
             {
                 "name": name, "pods": measured.bound, "seconds": round(measured.seconds, 3), "pods_per_s": round(rate, 1),
                 "peak_rss_mb": round(rss, 1), "records": measured.records, "trace_mb": round(measured.trace_bytes / 1e6, 1),
-                "run_seconds": round(whole, 3), "nodes": nodes, "low": sizes.low, "high": sizes.high, "counts": measured.counts,
+                "run_seconds": round(whole, 3), **run_with, "counts": measured.counts,
             }
         )  # fmt: skip
+
+
+def _openb(nodes: Path | None, pods: Path | None) -> OpenbTrace:
+    if nodes is None and pods is None:
+        return bundled_trace()
+    if nodes is None or pods is None:
+        raise wrong("E0640: give both --nodes-file and --pods-file, or neither")
+    return trace_of(read_file(nodes), read_file(pods), (str(nodes), str(pods)))
+
+
+def _sums(trace: OpenbTrace) -> dict[str, int]:
+    return {"cores": sum(node.cpu_milli for node in trace.nodes) // 1000, "gpus": sum(node.cards for node in trace.nodes)}

@@ -21,7 +21,7 @@ from simulations.importers.kubectl import import_paths
 from simulations.samples import sample, samples
 
 IMPORT = "imported shop"
-SLUGS = [*(entry.slug for entry in samples()), IMPORT]
+SLUGS = [*(entry.slug for entry in samples() if not entry.openb), IMPORT]
 SHOP = Path(__file__).resolve().parents[2] / "data" / "clusters" / "shop-40-nodes.yaml"
 LIVES = ("starting", "running", "terminating")
 

@@ -20,7 +20,7 @@ def pods_of(slug):
 
 def test_the_gallery_lists_every_scenario_file_once():
     files = {path.stem for path in FOLDER.glob("*.yaml")} - {"catalogue"}
-    assert sorted(SLUGS) == sorted(files)
+    assert sorted(entry.slug for entry in samples() if not entry.openb) == sorted(files)
     assert len(SLUGS) == len(set(SLUGS))
 
 
@@ -33,7 +33,7 @@ def test_a_sample_has_title_story_things_to_see_and_to_change_and_its_sources(sl
     assert entry.change
     assert entry.references
     assert all(isinstance(line, str) for line in (*entry.look_at, *entry.change, *entry.references))
-    assert entry.pace > 0
+    assert entry.pace > 0 or entry.openb
 
 
 @pytest.mark.parametrize("slug", SLUGS)
