@@ -5,6 +5,7 @@ export const UNSCHEDULED = "Unscheduled";
 export const POD_ROW = 22;
 export const NODE_ROW = 15;
 const PAD = 4;
+const MOST_WAITING = 120; // pods in the lane of the unscheduled; by pod shows all
 const MOST_FULL_ROWS = 11; // more waiting pods than this get thinner rows, so that nodes stay in sight
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
@@ -64,21 +65,36 @@ function grouped(spans, keyOf) {
   return lanes;
 }
 
+// The pods that are shown as waiting: those that wait still or were rejected come first, the ones that were soon placed may be left to "by pod".
+function mostUrgent(groups) {
+  const all = [...groups.values()];
+  if (all.length <= MOST_WAITING) return { shown: all, left: 0 };
+  const weight = (group) => (group.end === FOREVER ? 2 : 0) + (group.spans.some((s) => s.kind !== "queued" && s.kind !== "attempt") ? 1 : 0);
+  const shown = all.map((group) => [weight(group), group]).sort((a, b) => b[0] - a[0] || a[1].start - b[1].start || a[1].order - b[1].order);
+  const urgent = shown.filter(([w]) => w > 0).length;
+  const size = Math.max(MOST_WAITING, urgent);
+  return { shown: shown.slice(0, size).map(([, group]) => group), left: Math.max(0, all.length - size) };
+}
+
 export function lanesByNode(all, keep) {
-  const nodes = [];
+  const nodes = new Set();
   const onNodes = [];
   const waiting = [];
   for (const span of all) {
-    if (span.kind === "node") { if (!nodes.includes(span.node)) nodes.push(span.node); continue; }
+    if (span.kind === "node") { nodes.add(span.node); continue; }
     if (!keep(span)) continue;
     if (ON_NODE.has(span.kind) && span.node) onNodes.push(span);
     else if (WAITING.has(span.kind) || span.kind === "attempt" || span.kind === "refused") waiting.push(span);
   }
   const lanes = [];
   const unscheduled = grouped(waiting.filter((s) => WAITING.has(s.kind) || s.kind === "attempt" || s.kind === "refused"), () => UNSCHEDULED);
-  for (const groups of unscheduled.values()) lanes.push({ key: UNSCHEDULED, label: UNSCHEDULED, rows: pack([...groups.values()]) });
+  for (const groups of unscheduled.values()) {
+    const { shown, left } = mostUrgent(groups);
+    const label = left ? `${UNSCHEDULED}, ${left.toLocaleString("en")} more by pod` : UNSCHEDULED;
+    lanes.push({ key: UNSCHEDULED, label, rows: pack(shown) });
+  }
   const placed = grouped(onNodes, (span) => span.node);
-  for (const name of [...nodes, ...[...placed.keys()].filter((n) => !nodes.includes(n))]) {
+  for (const name of [...nodes, ...[...placed.keys()].filter((n) => !nodes.has(n))]) {
     const groups = placed.get(name);
     lanes.push({ key: name, label: name, rows: groups ? pack([...groups.values()]) : [] });
   }
