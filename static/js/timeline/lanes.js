@@ -5,7 +5,8 @@ export const UNSCHEDULED = "Unscheduled";
 export const POD_ROW = 22;
 export const NODE_ROW = 15;
 const PAD = 4;
-const MOST_WAITING = 120; // pods in the lane of the unscheduled; by pod shows all
+const MOST_WAITING = 120; // more pods than this in the lane of the unscheduled are not all shown there
+const FEW_WAITING = 20;
 const MOST_FULL_ROWS = 11; // more waiting pods than this get thinner rows, so that nodes stay in sight
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
@@ -65,15 +66,14 @@ function grouped(spans, keyOf) {
   return lanes;
 }
 
-// The pods that are shown as waiting: those that wait still or were rejected come first, the ones that were soon placed may be left to "by pod".
+// The pods that are shown as waiting: all that were rejected or held back; of the ones that only queue a few, the others are left to "by pod".
 function mostUrgent(groups) {
   const all = [...groups.values()];
   if (all.length <= MOST_WAITING) return { shown: all, left: 0 };
-  const weight = (group) => (group.end === FOREVER ? 2 : 0) + (group.spans.some((s) => s.kind !== "queued" && s.kind !== "attempt") ? 1 : 0);
-  const shown = all.map((group) => [weight(group), group]).sort((a, b) => b[0] - a[0] || a[1].start - b[1].start || a[1].order - b[1].order);
-  const urgent = shown.filter(([w]) => w > 0).length;
-  const size = Math.max(MOST_WAITING, urgent);
-  return { shown: shown.slice(0, size).map(([, group]) => group), left: Math.max(0, all.length - size) };
+  const urgent = (group) => group.spans.some((s) => s.kind !== "queued" && s.kind !== "attempt");
+  const inOrder = [...all].sort((a, b) => urgent(b) - urgent(a) || a.start - b.start || a.order - b.order);
+  const size = Math.min(all.length, inOrder.filter(urgent).length + FEW_WAITING);
+  return { shown: inOrder.slice(0, size), left: all.length - size };
 }
 
 export function lanesByNode(all, keep) {
