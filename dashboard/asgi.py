@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
+from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
@@ -12,4 +13,6 @@ http = get_asgi_application()
 
 from dashboard.routing import websocket_urlpatterns  # noqa: E402  # models can be imported once Django is set up
 
-application = ProtocolTypeRouter({"http": http, "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns))})
+application = ProtocolTypeRouter(
+    {"http": http, "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}
+)

@@ -14,7 +14,8 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import Error as DatabaseError
 from redis import RedisError
 
-from simulations import queries
+from dashboard.access import viewer_of
+from simulations import access, queries
 from simulations.events import group_of
 
 logger = logging.getLogger(__name__)
@@ -34,14 +35,15 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.sender: asyncio.Task[None] | None = None
         self.woken = asyncio.Event()
         after = self._cursor()
+        self.viewer = viewer_of(self.scope.get("user"), self.scope.get("session"))
         try:
-            known = await database_sync_to_async(queries.run)(self.run_id)
+            known = await database_sync_to_async(access.may_see_run)(self.viewer, self.run_id)
         except DatabaseError:
             await self.accept()
             await self.close(code=TRY_AGAIN_LATER)
             return
         await self.accept()
-        if after is None or known is None:
+        if after is None or not known:
             await self.close(code=WRONG_CURSOR if after is None else NO_SUCH_RUN)
             return
         with contextlib.suppress(RedisError, OSError):  # without a broker the look each second does it
@@ -73,11 +75,15 @@ class RunConsumer(AsyncWebsocketConsumer):
             logger.warning("run %s: the database does not answer; a client is sent away", self.run_id)
             await self.close(code=TRY_AGAIN_LATER)
 
+    def _batch_after(self, cursor: int) -> queries.SpanBatch | None:
+        """What follows, while the viewer may see it: a link may have been revoked meanwhile."""
+        return queries.spans_after(self.run_id, cursor) if access.may_see_run(self.viewer, self.run_id) else None
+
     async def _send_after(self, cursor: int) -> None:
         state = attempt = None
         while True:
             self.woken.clear()
-            batch = await database_sync_to_async(queries.spans_after)(self.run_id, cursor)
+            batch = await database_sync_to_async(self._batch_after)(cursor)
             if batch is None:
                 await self.close(code=NO_SUCH_RUN)
                 return

@@ -21,6 +21,7 @@ VARIABLES: Final = (
     "SCHEDSCOPE_ALLOWED_HOSTS",
     "SCHEDSCOPE_DATA",
     "SCHEDSCOPE_MAX_UPLOAD_MB",
+    "SCHEDSCOPE_SIGN_UP",
 )
 EMBEDDED: Final = "embedded"
 PRODUCTION: Final = "production"
@@ -66,6 +67,11 @@ def run_folder() -> Path:
 def broker_socket() -> Path:
     """The embedded broker's socket."""
     return run_folder() / "v.sock"
+
+
+def sign_up_is_open() -> bool:
+    """Whether strangers may make themselves an account (production)."""
+    return os.environ.get("SCHEDSCOPE_SIGN_UP", "closed") == "open"
 
 
 def beat_file() -> Path:

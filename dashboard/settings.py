@@ -1,6 +1,7 @@
 """Settings, all from the environment (see docs/settings.md)."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 from csp.constants import NONE, SELF
@@ -21,6 +22,7 @@ if not SECRET_KEY:
     SECRET_KEY = "unset"  # noqa: S105  # the check schedscope.E001 stops production before it is used
 
 INSTALLED_APPS = [
+    "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
@@ -28,6 +30,7 @@ INSTALLED_APPS = [
     "channels",
     "csp",
     "django_htmx",
+    *(() if EMBEDDED else ("allauth", "allauth.account", "axes")),
     "dashboard.apps.DashboardConfig",
     "simulations.apps.SimulationsConfig",
 ]
@@ -41,6 +44,16 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    *(
+        ()
+        if EMBEDDED
+        else (
+            "django.contrib.auth.middleware.AuthenticationMiddleware",
+            "allauth.account.middleware.AccountMiddleware",
+            "axes.middleware.AxesMiddleware",
+        )
+    ),
+    "dashboard.access.AccessMiddleware",
 ]
 ROOT_URLCONF = "dashboard.urls"
 ASGI_APPLICATION = "dashboard.asgi.application"
@@ -53,6 +66,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.messages.context_processors.messages",
+                "dashboard.access.context",
             ]
         },
     }
@@ -99,7 +113,41 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not EMBEDDED
-SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
+SESSION_ENGINE = f"django.contrib.sessions.backends.{'signed_cookies' if EMBEDDED else 'db'}"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_HSTS_SECONDS = 0 if EMBEDDED else 30 * 24 * 3600
+
+# Sign-in: production only. Embedded mode listens on loopback and has one user, who is never asked.
+if not EMBEDDED:
+    AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = ACCOUNT_LOGOUT_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "dashboard.sign_in.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_NOTIFICATIONS = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None}  # axes counts failures, in the database and so for all servers together
+SIGN_UP_IS_OPEN = environment.sign_up_is_open()
+AXES_ENABLED = not EMBEDDED
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "account/locked.html"
+AXES_USERNAME_CALLABLE = "dashboard.sign_in.name_tried"
+AXES_IPWARE_META_PRECEDENCE_ORDER = ["REMOTE_ADDR"]  # uvicorn puts there what a trusted proxy says
+AXES_VERBOSE = False
 
 CHANNEL_LAYERS = {
     "default": {

@@ -1,8 +1,9 @@
 """Every page and its view."""
 
+from django.conf import settings
 from django.urls import path
 
-from dashboard.views import clusters, export, health, imports, landing, run_page, runs, what_if, why
+from dashboard.views import clusters, export, health, imports, landing, run_page, runs, share, what_if, why
 
 urlpatterns = [
     path("", landing.landing, name="landing"),
@@ -18,8 +19,21 @@ urlpatterns = [
     path("runs/<int:run_id>/cancel", runs.cancel, name="cancel-run"),
     path("runs/<int:run_id>/why/", why.why, name="why"),
     path("runs/<int:run_id>/export/<slug:table>.csv", export.table, name="export"),
+    path("runs/<int:run_id>/share/", share.links, name="share"),
+    path("runs/<int:run_id>/share/<int:link_id>/revoke", share.revoke, name="revoke-link"),
+    path("shared/<str:token>/", share.open_link, name="open-link"),
     path("clusters/", clusters.clusters, name="clusters"),
     path("clusters/import/", imports.new, name="import"),
     path("clusters/import/<int:job_id>/", imports.job, name="import-job"),
     path("clusters/<int:cluster_id>/", clusters.cluster, name="cluster"),
 ]
+if not settings.EMBEDDED:
+    from allauth.account import views as account
+
+    urlpatterns += [
+        path("accounts/login/", account.login, name="account_login"),
+        path("accounts/logout/", account.logout, name="account_logout"),
+        path("accounts/signup/", account.signup, name="account_signup"),
+        path("accounts/password/change/", account.password_change, name="account_change_password"),
+        path("accounts/password/forgotten/", share.ask_the_operator, name="account_reset_password"),
+    ]

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from simulations.samples import Sample, samples
+from simulations.samples import Sample, samples  # noqa: E402 - the path comes first
 
 HEAD = """# Samples
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 
 
@@ -24,7 +25,16 @@ class JobState(models.TextChoices):
 FINISHED_STATES = (JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED)
 
 
-class Cluster(models.Model):
+class Owned(models.Model):
+    """What belongs to whoever made it; without an owner (embedded mode, the command line) only operators see it in production."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+
+    class Meta:
+        abstract = True
+
+
+class Cluster(Owned):
     """A cluster somebody looks at: made up here, imported from files, or watched live."""
 
     class Kind(models.TextChoices):
@@ -84,7 +94,7 @@ class Scenario(models.Model):
         return self.name
 
 
-class LeasedJob(models.Model):
+class LeasedJob(Owned):
     """Work that one worker does at a time, under a lease that it renews while it lives."""
 
     state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
@@ -137,6 +147,22 @@ class Run(LeasedJob):
 
     def __str__(self) -> str:
         return f"{self.name} #{self.pk}"
+
+
+class ShareLink(models.Model):
+    """A link that lets whoever has it look at a run. Only the digest of its secret is kept."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="links")
+    digest = models.CharField(max_length=64, unique=True)
+    created = models.DateTimeField(auto_now_add=True)
+    revoked = models.DateTimeField(null=True, blank=True)
+    opened = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering: ClassVar = ["-created", "-id"]
+
+    def __str__(self) -> str:
+        return f"link {self.pk} to {self.run_id}"
 
 
 class TraceRecord(models.Model):

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from simulations import results
+from simulations.access import Viewer, visible
 from simulations.analysis.catalogue import TABLES
 from simulations.analysis.reading import RunFacts, subject_of
 from simulations.analysis.tables import table_rows
@@ -77,14 +78,14 @@ def _runs() -> QuerySet[Run]:
     return Run.objects.select_related("scenario__snapshot").defer("scenario__document", "scenario__snapshot__objects_blob")
 
 
-def runs(limit: int = 200) -> list[RunRow]:
-    """The newest runs; those with findings first."""
-    return sorted((_run_row(r) for r in _runs()[:limit]), key=lambda r: (not r.findings, -r.created.timestamp()))
+def runs(viewer: Viewer, limit: int = 200) -> list[RunRow]:
+    """The newest runs of the viewer; those with findings first."""
+    return sorted((_run_row(r) for r in visible(_runs(), viewer)[:limit]), key=lambda r: (not r.findings, -r.created.timestamp()))
 
 
-def recent_runs(limit: int = 6) -> list[RunRow]:
-    """The newest runs."""
-    return [_run_row(r) for r in _runs()[:limit]]
+def recent_runs(viewer: Viewer, limit: int = 6) -> list[RunRow]:
+    """The newest runs of the viewer."""
+    return [_run_row(r) for r in visible(_runs(), viewer)[:limit]]
 
 
 def run(run_id: int) -> RunRow | None:
@@ -116,9 +117,9 @@ def _cluster_row(cluster: Cluster) -> ClusterRow:
     return ClusterRow(cluster.pk, cluster.name, cluster.kind, cluster.created, *numbers, cluster.counts, cluster.receipt, taken)
 
 
-def clusters(limit: int = 200) -> list[ClusterRow]:
-    """The newest clusters."""
-    return [_cluster_row(c) for c in Cluster.objects.all()[:limit]]
+def clusters(viewer: Viewer, limit: int = 200) -> list[ClusterRow]:
+    """The newest clusters of the viewer."""
+    return [_cluster_row(c) for c in visible(Cluster.objects.all(), viewer)[:limit]]
 
 
 def cluster(cluster_id: int) -> ClusterRow | None:

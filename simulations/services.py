@@ -99,12 +99,13 @@ def base_of_text(text: bytes, file: str) -> Base:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """A run to make: seed (None: the scenario's), pace in virtual seconds per real second (0: as fast as it goes), a form's token."""
+    """A run to make: pace in virtual seconds per real second (0: as fast as it goes), a form's token, the user whose it is."""
 
     what_if: WhatIf = field(default_factory=WhatIf)
     name: str = ""
     pace: float = 0.0
     token: str | None = None
+    owner: int | None = None
 
 
 def preview(base: Base, what_if: WhatIf) -> tuple[Change, ...]:
@@ -141,11 +142,25 @@ def create_run(base: Base, request: RunRequest) -> Run:
                 seed=scenario.seed,
                 pace=request.pace,
                 token=request.token,
+                owner_id=request.owner,
             )
             transaction.on_commit(lambda: _announce(run, execute_run))
     except IntegrityError:
-        return Run.objects.get(token=request.token)
+        before: Run = _of_token(Run, request.token, request.owner)
+        return before
     return run
+
+
+def _of_token(model: type[LeasedJob], token: str | None, owner: int | None) -> Any:
+    """What the same form made before.
+
+    Raises:
+        ScenarioErrors: E0651, it was somebody else's form.
+    """
+    found = model._default_manager.filter(token=token, owner_id=owner).first()
+    if found is None:
+        raise ScenarioErrors([ScenarioError("E0651", "this form was sent before, by somebody else: load the page again", "token")])
+    return found
 
 
 def _run_name(base: Base, changes: list[dict[str, str]]) -> str:
@@ -181,7 +196,9 @@ def _announce(job: LeasedJob, task: Any) -> None:
 # -- imports -------------------------------------------------------------------------------------------------------
 
 
-def create_import(files: Iterable[tuple[str, Iterable[bytes]]], name: str = "", token: str | None = None) -> ImportJob:
+def create_import(
+    files: Iterable[tuple[str, Iterable[bytes]]], name: str = "", token: str | None = None, owner: int | None = None
+) -> ImportJob:
     """Take in files (name and chunks) and queue their import; nothing is kept of input over the limit.
 
     Raises:
@@ -203,10 +220,14 @@ def create_import(files: Iterable[tuple[str, Iterable[bytes]]], name: str = "", 
         taken.append((file_name[:1024], size, b"".join(parts)))
     if not taken:
         raise ScenarioErrors([ScenarioError("E0114", "there is nothing to read")])
-    with transaction.atomic():
-        job = ImportJob.objects.create(name=(name or taken[0][0])[:253], token=token)
-        ImportFile.objects.bulk_create(ImportFile(job=job, name=n, size=s, content=c) for n, s, c in taken)
-        transaction.on_commit(lambda: _announce(job, run_import))
+    try:
+        with transaction.atomic():
+            job = ImportJob.objects.create(name=(name or taken[0][0])[:253], token=token, owner_id=owner)
+            ImportFile.objects.bulk_create(ImportFile(job=job, name=n, size=s, content=c) for n, s, c in taken)
+            transaction.on_commit(lambda: _announce(job, run_import))
+    except IntegrityError:
+        found: ImportJob = _of_token(ImportJob, token, owner)
+        return found
     return job
 
 

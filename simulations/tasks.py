@@ -164,16 +164,18 @@ def _finish_import(job: ImportJob, found: Import) -> None:
         first = found.receipt.errors[0]
         end: dict[str, Any] = {"state": JobState.FAILED, "error_code": first.code, "error_message": first.message}
     else:
-        end = {"state": JobState.SUCCEEDED, "cluster": keep_import(job.name, found), "step": "done"}
+        end = {"state": JobState.SUCCEEDED, "cluster": keep_import(job.name, found, job.owner_id), "step": "done"}
     leases.finish(job, receipt=receipt, progress=1.0, **end)
     job.files.all().delete()
 
 
-def keep_import(name: str, found: Import) -> Cluster:
+def keep_import(name: str, found: Import, owner: int | None = None) -> Cluster:
     """Store an import that has no errors as a cluster with its first snapshot."""
     receipt = found.receipt.as_dict()
     counts = receipt["counts"]
-    cluster = Cluster.objects.create(name=name or "imported", kind=Cluster.Kind.IMPORTED, counts=counts, receipt=receipt)
+    cluster = Cluster.objects.create(
+        name=name or "imported", kind=Cluster.Kind.IMPORTED, counts=counts, receipt=receipt, owner_id=owner
+    )  # fmt: skip
     Snapshot.objects.create(
         cluster=cluster, objects_blob=results.compress(found.objects), taken_at=found.newest or datetime.now(UTC),
         nodes=counts.get("Node", 0), pods=counts.get("Pod", 0), pending=found.receipt.pending,

@@ -8,10 +8,12 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from dashboard.access import looks_only
 from dashboard.views.errors import not_found
 from simulations import queries
 
 
+@looks_only
 @require_GET
 def table(request: HttpRequest, run_id: int, table: str) -> HttpResponse | StreamingHttpResponse:
     """Stream one table of a run; `?raw=1` leaves text that looks like a formula as it is."""

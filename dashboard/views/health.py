@@ -3,7 +3,10 @@
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 
+from dashboard.access import open_to_all
 
+
+@open_to_all
 def healthz(_request: HttpRequest) -> HttpResponse:
     """200 while the database answers, else 503."""
     try:

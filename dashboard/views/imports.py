@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from dashboard.access import viewer
 from dashboard.forms import new_token
 from dashboard.views.errors import not_found
 from simulations import queries, services
@@ -18,7 +19,8 @@ def new(request: HttpRequest) -> HttpResponse:
     errors: ScenarioErrors | None = None
     if request.method == "POST":
         try:
-            job = services.create_import(_inputs(request), request.POST.get("name", "").strip(), request.POST.get("token") or None)
+            name, token = request.POST.get("name", "").strip(), request.POST.get("token") or None
+            job = services.create_import(_inputs(request), name, token, viewer(request).user)
             return redirect("import-job", job.pk)
         except ScenarioErrors as found:
             errors = found

@@ -1,13 +1,17 @@
 """The timeline of a run, and the data that it is drawn from."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from dashboard.access import looks_only, viewer
 from dashboard.views.errors import not_found
-from simulations import queries
+from simulations import access, queries
 
 
+@looks_only
 @require_GET
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """The page; its spans come by socket."""
@@ -15,10 +19,12 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     if run is None:
         return not_found(request, f"There is no run {run_id}.")
     sample = queries.sample(run.sample) if run.sample else None
-    context = {"run": run, "sample": sample, "facts": queries.facts(run_id).begin, "tables": queries.table_names()}
+    context: dict[str, Any] = {"run": run, "sample": sample, "facts": queries.facts(run_id).begin, "tables": queries.table_names()}
+    context["mine"] = access.is_theirs(viewer(request), "run_id", run_id)
     return render(request, "run.html", context)
 
 
+@looks_only
 @require_GET
 def header(request: HttpRequest, run_id: int) -> HttpResponse:
     """The figures above the timeline, again once the run has ended."""
@@ -28,6 +34,7 @@ def header(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "run/_figures.html", {"run": run, "facts": queries.facts(run_id).begin})
 
 
+@looks_only
 @require_GET
 def spans(request: HttpRequest, run_id: int) -> HttpResponse:
     """What changed after `?after=S`: the socket's twin for where sockets do not pass."""

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from dashboard.access import viewer
 from dashboard.views.errors import not_found
 from simulations import queries, services
 
@@ -11,7 +12,7 @@ from simulations import queries, services
 @require_GET
 def runs(request: HttpRequest) -> HttpResponse:
     """The table of runs and clusters."""
-    return render(request, "runs.html", {"runs": queries.runs(), "clusters": queries.clusters()})
+    return render(request, "runs.html", {"runs": queries.runs(viewer(request)), "clusters": queries.clusters(viewer(request))})
 
 
 @require_POST

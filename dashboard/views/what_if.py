@@ -1,13 +1,16 @@
 """The what-if form: a base, a few changes, a run."""
 
+from dataclasses import replace
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from dashboard.access import viewer
 from dashboard.forms import WhatIfForm, new_token
 from dashboard.views.errors import not_found
-from simulations import queries, services
+from simulations import access, queries, services
 from simulations.services import ScenarioErrors
 
 
@@ -23,7 +26,8 @@ def _base(request: HttpRequest) -> services.Base | None:
     for key, load in (("cluster", services.base_of_cluster), ("run", services.base_of_run)):
         text = values.get(key, "")
         if text:
-            return load(int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1)
+            number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+            return load(number if access.is_theirs(viewer(request), f"{key}_id", number) else -1)
     return None
 
 
@@ -39,7 +43,7 @@ def what_if(request: HttpRequest) -> HttpResponse:
     form = WhatIfForm(request.POST if request.method == "POST" else None, base=base)
     if request.method == "POST" and form.is_valid():
         try:
-            run = services.create_run(base, form.request())
+            run = services.create_run(base, replace(form.request(), owner=viewer(request).user))
             return redirect("run", run.pk)
         except ScenarioErrors as errors:
             form.add_scenario_errors(errors)
@@ -49,8 +53,9 @@ def what_if(request: HttpRequest) -> HttpResponse:
 
 def _choose(request: HttpRequest, errors: ScenarioErrors | None = None) -> HttpResponse:
     """The page of all bases; with what is wrong in a file that was tried."""
+    who = viewer(request)
     context = {
-        "samples": queries.samples(), "clusters": queries.clusters(), "runs": queries.recent_runs(20), "token": new_token(),
+        "samples": queries.samples(), "clusters": queries.clusters(who), "runs": queries.recent_runs(who, 20), "token": new_token(),
         "errors": errors.errors if errors else (),
     }  # fmt: skip
     return render(request, "what_if_base.html", context, status=400 if errors else 200)
@@ -65,7 +70,7 @@ def from_file(request: HttpRequest) -> HttpResponse:
             base = services.base_of_text(uploaded.read(settings.MAX_UPLOAD_BYTES + 1), uploaded.name or "file")
         else:
             base = services.base_of_text(request.POST.get("paste", "").encode(), "pasted")
-        run = services.create_run(base, services.RunRequest(token=request.POST.get("token") or None))
+        run = services.create_run(base, services.RunRequest(token=request.POST.get("token") or None, owner=viewer(request).user))
     except ScenarioErrors as errors:
         return _choose(request, errors)
     return redirect("run", run.pk)

@@ -4,10 +4,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from dashboard.access import looks_only
 from dashboard.views.errors import not_found
 from simulations import queries
 
 
+@looks_only
 @require_GET
 def why(request: HttpRequest, run_id: int) -> HttpResponse:
     """The panel for one pod as of one record; a whole page when it is opened by itself."""

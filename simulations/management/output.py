@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
@@ -41,3 +42,17 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise wrong(f"{path}: E0115: the file cannot be read: {error.strerror}") from None
+
+
+def owner_of(name: str) -> int | None:
+    """The id of a user by name; None without a name.
+
+    Raises:
+        CommandError: E0652, there is no such user.
+    """
+    if not name:
+        return None
+    found: int | None = get_user_model().objects.filter(username=name).values_list("pk", flat=True).first()
+    if found is None:
+        raise wrong(f"E0652: there is no user {name!r}: make one with manage.py createsuperuser, or leave --owner out")
+    return found

@@ -50,8 +50,9 @@ function wireCopy() {
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
-    const text = document.getElementById(button.dataset.copy)?.textContent ?? "";
-    try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch { button.textContent = "Press Ctrl+C"; getSelection().selectAllChildren(document.getElementById(button.dataset.copy)); }
+    const source = document.getElementById(button.dataset.copy);
+    const text = source?.value ?? source?.textContent ?? "";
+    try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch { button.textContent = "Press Ctrl+C"; source?.select ? source.select() : getSelection().selectAllChildren(source); }
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
 }

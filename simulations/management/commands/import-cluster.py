@@ -9,7 +9,7 @@ from django.db import transaction
 from dashboard.embedded.supervisor import migrate
 from simulations.importers.kubectl import import_paths
 from simulations.importers.receipt import Receipt
-from simulations.management.output import REFUSED, WRONG, CodedCommand
+from simulations.management.output import REFUSED, WRONG, CodedCommand, owner_of
 from simulations.tasks import keep_import
 
 
@@ -22,9 +22,10 @@ class Command(CodedCommand):
         """The files and folders."""
         parser.add_argument("paths", nargs="+", type=Path)
         parser.add_argument("--name", default="")
+        parser.add_argument("--owner", default="", help="the user whose it is (production)")
         parser.add_argument("--json", action="store_true")
 
-    def handle(self, *_args: Any, paths: list[Path], name: str, json: bool, **_options: Any) -> None:
+    def handle(self, *_args: Any, paths: list[Path], name: str, json: bool, owner: str, **_options: Any) -> None:
         """Import, and exit with 2 where the input is wrong."""
         found = import_paths(paths)
         receipt = found.receipt
@@ -32,7 +33,7 @@ class Command(CodedCommand):
         if not receipt.refused:
             migrate()
             with transaction.atomic():
-                cluster_id = keep_import(name or paths[0].stem, found).pk
+                cluster_id = keep_import(name or paths[0].stem, found, owner_of(owner)).pk
         if json:
             self.print_json({"cluster": cluster_id, **receipt.as_dict()})
         else:

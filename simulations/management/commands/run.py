@@ -9,7 +9,7 @@ from dashboard.embedded.supervisor import migrate, services_for_a_command
 from simulations import queries, services
 from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.whatif import parse_settings
-from simulations.management.output import REFUSED, CodedCommand, read_file, wrong
+from simulations.management.output import REFUSED, CodedCommand, owner_of, read_file, wrong
 
 LOOK_EVERY = 0.1
 
@@ -26,6 +26,7 @@ class Command(CodedCommand):
         parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
         parser.add_argument("--name", default="")
         parser.add_argument("--wait", action="store_true")
+        parser.add_argument("--owner", default="", help="the user whose it is (production)")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -37,7 +38,7 @@ class Command(CodedCommand):
         migrate()
         try:
             base = self._base(options["scenario"], options["cluster"])
-            request = services.RunRequest(parse_settings(options["changes"]), options["name"])
+            request = services.RunRequest(parse_settings(options["changes"]), options["name"], owner=owner_of(options["owner"]))
             with services_for_a_command(wanted=options["wait"]):
                 run_id = services.create_run(base, request).pk
                 row = self._wait(run_id) if options["wait"] else queries.run(run_id)

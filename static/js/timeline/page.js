@@ -385,7 +385,7 @@ const stateLine = byId("run-state");
 function showState() {
   stateLine.className = `state state-${store.state}`;
   stateLine.textContent = store.state;
-  byId("cancel-form").hidden = store.finished;
+  if (byId("cancel-form")) byId("cancel-form").hidden = store.finished;
   if (store.state !== lastState) {
     lastState = store.state;
     if (window.htmx) window.htmx.ajax("GET", root.dataset.header, { target: "#figures", swap: "innerHTML" });

@@ -4,6 +4,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from simulations import queries, services
+from simulations.access import EVERYBODY
 from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.whatif import AddPods, WhatIf
 from simulations.models import ImportJob, JobState, Run, Span, TraceRecord
@@ -130,7 +131,7 @@ def test_a_bad_import_keeps_nothing(quiet, content):
     row = queries.import_job(job.pk)
     assert (row.state, row.cluster_id) == ("failed", None)
     assert row.error_code.startswith("E0")
-    assert not queries.clusters()
+    assert not queries.clusters(EVERYBODY)
 
 
 def test_an_upload_over_the_limit_is_refused_while_it_comes(settings):
