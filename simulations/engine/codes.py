@@ -98,7 +98,11 @@ _TABLE = (
     ("E0650", "Nobody is signed in.", "Sign in, then send it again."),
     ("E0651", "A form was sent that somebody else had sent before.", "Load the page again and fill it in."),
     ("E0652", "There is no user of that name.", "Make one with manage.py createsuperuser, or leave the owner out."),
-    ("E0640", "A file of the openb trace has other columns than it should, or is no CSV.", "Take the two files as they are published."),
+    (
+        "E0640",
+        "A file of the openb trace has other columns than it should, or is no CSV.",
+        "Take the two files as they are published.",
+    ),
     ("E0641", "A value in the openb trace is not allowed.", "Look at the line and column named."),
     ("E0642", "A name stands twice in the openb trace.", "Remove one of the rows."),
     ("E0643", "There is no such mode of the openb trace.", "Take fill or recorded."),

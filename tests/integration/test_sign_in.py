@@ -90,7 +90,7 @@ def bob(site):
     return browser
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run(site, ann):
     """A finished run of Ann's."""
     ann.get("/")
@@ -213,7 +213,7 @@ def test_a_link_lets_a_stranger_look_until_it_is_revoked(site, ann, run):
     assert "What if" not in re.sub(r"<nav.*?</nav>", "", stranger.page, flags=re.S)
     assert {stranger.get(path.format(run)) for path in OWN} == {302}
     assert {stranger.post(path.format(run)) for path in CHANGING} == {302}
-    number = site.ask("SELECT id FROM simulations_sharelink WHERE run_id = %s", run)[0][0]
+    number = site.ask("SELECT id FROM simulations_sharelink WHERE run_id = %s ORDER BY id DESC", run)[0][0]
     ann.post(f"/runs/{run}/share/{number}/revoke")
     assert {stranger.get(path.format(run)) for path in LOOKED_AT} == {302}
     assert stranger.get(link) == 404
