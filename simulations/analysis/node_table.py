@@ -6,7 +6,7 @@ from typing import Any
 
 from simulations.analysis.columns import TIME_COLUMNS, Column, Row, number, seconds
 from simulations.analysis.tables import Table
-from simulations.analysis.words import of
+from simulations.analysis.words import of, taint_text
 from simulations.engine.api.quantity import parse_quantity, resource_value
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.errors import ScenarioError
@@ -83,7 +83,7 @@ class NodesTable(Table):
         if after is not None:
             line.unschedulable = bool(after.get("unschedulable"))
             line.ready = after.get("ready", True) is not False
-            line.taints = tuple(map(str, after.get("taints") or ()))
+            line.taints = tuple(map(taint_text, after.get("taints") or ()))
 
     @staticmethod
     def _offer(line: _NodeLine, manifest: dict[str, Any] | None) -> None:

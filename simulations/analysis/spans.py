@@ -10,7 +10,7 @@ from typing import Any
 
 from simulations.analysis.span_pen import PodTrack, SpanPen
 from simulations.analysis.span_types import GhostEnd, LinkKind, Span, SpanKind
-from simulations.analysis.words import duration, moment, object_name, of
+from simulations.analysis.words import duration, moment, object_name, of, taint_text
 from simulations.engine.kernel.clock import SECOND
 from simulations.engine.kernel.trace import Record
 
@@ -338,4 +338,4 @@ def _node_state(after: dict[str, Any]) -> tuple[str, str]:
     elif after.get("ready") is False:
         word = NOT_READY
     taints = after.get("taints") or ()
-    return word, "taints: " + ", ".join(map(str, taints)) if taints else ""
+    return word, "taints: " + ", ".join(map(taint_text, taints)) if taints else ""

@@ -56,3 +56,9 @@ def object_name(namespace: str, name: str) -> str:
 def of(data: Mapping[str, Any] | None, key: str, default: Any = None) -> Any:
     """A value of a record's data, which may be missing."""
     return default if data is None else data.get(key, default)
+
+
+def taint_text(taint: Sequence[str]) -> str:
+    """A taint as kubectl writes it: `key=value:Effect`, from its key, value and effect."""
+    key, value, effect = taint
+    return f"{key}={value}:{effect}" if value else f"{key}:{effect}"

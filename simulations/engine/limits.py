@@ -6,7 +6,13 @@ from typing import Any, Final
 from simulations.engine.scenario import Scenario
 from simulations.engine.scheduler.registry import REGISTRY
 
-_OWNERS: Final = {"Deployment": "Deployments", "StatefulSet": "StatefulSets", "DaemonSet": "DaemonSets", "Job": "Jobs"}
+_CONTROLLERS: Final = {
+    "ReplicaSet": "replicaset-controller",
+    "Deployment": "deployment-controller",
+    "StatefulSet": "statefulset-controller",
+    "DaemonSet": "daemonset-controller",
+    "Job": "job-controller",
+}
 
 _SHARED_CARDS: Final = "alibabacloud.com/gpu-milli"
 
@@ -31,10 +37,14 @@ def _limits(scenario: Scenario) -> list[str]:
         found.append(f"resource claims are not modelled ({claims} pods have some)")
     if any(_SHARED_CARDS in _allocatable(o) for o in objects if o.get("kind") == "Node"):
         found.append(f"{_SHARED_CARDS} is a sum per node: whether a single card has room for a pod's share is not modelled")
-    for kind, words in _OWNERS.items():
+    for kind, name in _CONTROLLERS.items():
         number = sum(1 for o in objects if o.get("kind") == kind)
-        if number:
-            found.append(f"the controller of {words} is not modelled: {number} of them change nothing by themselves")
+        if number and name not in scenario.controllers:
+            found.append(f"{name} does not run here: {number} objects of kind {kind} change nothing by themselves")
+    if any(_spec(o).get("volumeClaimTemplates") for o in objects if o.get("kind") == "StatefulSet"):
+        found.append("volumeClaimTemplates make no claims; the pods of StatefulSets are scheduled without them")
+    if any(o.verb == "fail" for o in scenario.operations):
+        found.append("NoExecute taints are set on silent nodes, but nothing is evicted for them")
     if any(o.get("kind") == "PodDisruptionBudget" for o in objects):
         found.append("budgets keep the disruptionsAllowed that they start with")
     return found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from simulations.engine.api.encode import format_time
+from simulations.engine.api.encode import condition_manifest, format_time
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import PodDisruptionBudget
@@ -17,8 +17,7 @@ from simulations.engine.cluster.client import Client
 from simulations.engine.cluster.setup import disruptions_allowed, load
 from simulations.engine.cluster.versions import feature_gates
 from simulations.engine.controllers.kubelet import Kubelet
-from simulations.engine.controllers.replicaset import NAME as REPLICASET_CONTROLLER
-from simulations.engine.controllers.replicaset import ReplicaSetController
+from simulations.engine.controllers.registry import start
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.loop import EventLoop, Steps
 from simulations.engine.kernel.streams import Streams
@@ -99,8 +98,7 @@ class Simulation:
             actor = "kube-scheduler" if i == 0 else f"kube-scheduler-{i + 1}"
             self.schedulers.append(Scheduler(self.api, SchedulerSettings(spec.config, actor, spec.qps, spec.burst, self.gates)))
         Kubelet(self.api, self.scenario.kubelet)
-        if REPLICASET_CONTROLLER in self.scenario.controllers:
-            ReplicaSetController(self.api)
+        start(self.api, self.scenario.controllers)
 
     def _operate(self) -> Steps[None]:
         """The user: one operation after the other, each at its time or as soon as the one before is answered."""
@@ -108,7 +106,26 @@ class Simulation:
         yield self.scenario.warmup
         for operation in self.scenario.operations:
             yield max(0, operation.at - self.loop.now)
-            yield _issue(user, operation)
+            if operation.verb in ("fail", "recover"):
+                self._kubelet_stops_or_returns(operation)
+            else:
+                yield _issue(user, operation)
+
+    def _kubelet_stops_or_returns(self, operation: Operation) -> None:
+        """Not a call: something happens to a machine."""
+        node = self.api.get("Node", "", operation.name)
+        code, reason = (200, "") if node is not None else (404, "NotFound")
+        seq = self.trace.add(
+            self.loop.now, "user", operation.verb, resource="nodes", name=operation.name, uid=node.uid if node else "", code=code,
+            reason=reason, message="" if node else f'nodes "{operation.name}" not found',
+        )  # fmt: skip
+        if node is None:
+            return
+        if operation.verb == "fail":
+            conditions = [condition_manifest(c) for c in node.conditions] or [{"type": "Ready", "status": "True"}]
+            self.api.heartbeats.fail(node.name, self.loop.now, conditions, seq)
+        else:
+            self.api.heartbeats.recover(node.name, seq)
 
     # ---- running
 

@@ -7,11 +7,8 @@ from simulations.engine.api.decode import API_VERSIONS
 _NOT_SCHEDULING = "has no part in scheduling"
 _LEFT_OUT = {
     "Event": "events of the past are not replayed",
-    "Job": "the Job controller is not modelled; its pods are read as they are",
-    "CronJob": "the CronJob controller is not modelled",
+    "CronJob": "the CronJob controller is not modelled; the Jobs that it made are read",
     "HorizontalPodAutoscaler": "autoscaling of pods is not modelled",
-    "ResourceQuota": "quotas are not modelled",
-    "LimitRange": "pods in a dump already carry what LimitRange gave them",
     "Lease": "node heartbeats are not modelled",
     "CSINode": "volumes are not modelled",
     "CSIDriver": "volumes are not modelled",

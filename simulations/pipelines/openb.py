@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from simulations.engine.kernel.errors import ScenarioError
 from simulations.importers.openb import (
+    NAMESPACE,
     OpenbNode,
     OpenbPod,
     node_manifest,
@@ -69,10 +70,11 @@ def openb_document(trace: OpenbTrace, mode: str) -> dict[str, Any]:
     nodes = [node_manifest(node) for node in trace.nodes]
     spec: dict[str, Any] = {"description": _STORIES[mode], "kubernetesVersion": "1.36", "seed": 1, "until": "Settled"}
     spec["controllers"] = []
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     if mode == "fill":
-        spec |= _fill(nodes, trace.pods)
+        spec |= _fill([home, *nodes], trace.pods)
     else:
-        spec |= _recorded(nodes, trace.pods)
+        spec |= _recorded([home, *nodes], trace.pods)
     return {"apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": f"openb-{mode}"}, "spec": spec}
 
 

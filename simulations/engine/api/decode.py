@@ -18,11 +18,14 @@ from simulations.engine.api.workloads import (
     ApiObject,
     DaemonSet,
     Deployment,
+    Job,
+    LimitRange,
     Namespace,
     PodDisruptionBudget,
     PriorityClass,
     ReplicaSet,
     ReplicationController,
+    ResourceQuota,
     Service,
     StatefulSet,
     Unmodelled,
@@ -49,6 +52,9 @@ API_VERSIONS: Final = {
     "Deployment": "apps/v1",
     "StatefulSet": "apps/v1",
     "DaemonSet": "apps/v1",
+    "Job": "batch/v1",
+    "ResourceQuota": "v1",
+    "LimitRange": "v1",
 }
 """The kinds that are read, with the apiVersion that they are written in."""
 
@@ -289,9 +295,10 @@ def _workload(cls: type[Workload]) -> Callable[[Document, dict[str, Any]], ApiOb
         template = spec.get("template") or {}
         if not isinstance(template, Mapping):
             raise ScenarioError("E0213", "expected a mapping", "spec.template")
+        number = "parallelism" if cls is Job else "replicas"
         return cls(
             **common,
-            replicas=_integer(spec, "replicas", 1, "spec.replicas"),
+            replicas=_integer(spec, number, 1, f"spec.{number}"),
             selector=selector,
             template=dict(template),
         )
@@ -311,6 +318,18 @@ def _service(document: Document, common: dict[str, Any]) -> Service:
     return Service(**common, selector=_equality_selector(_mapping(document, "spec").get("selector")))
 
 
+def _quota(document: Document, common: dict[str, Any]) -> ResourceQuota:
+    hard = _mapping(_mapping(document, "spec"), "hard")
+    return ResourceQuota(**common, hard={str(k): parse_quantity(v, f"spec.hard[{k}]") for k, v in hard.items()})
+
+
+def _limit_range(document: Document, common: dict[str, Any]) -> LimitRange:
+    items = _mapping(document, "spec").get("limits") or []
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+        raise ScenarioError("E0213", "expected a list of mappings", "spec.limits")
+    return LimitRange(**common, containers=tuple(dict(item) for item in items if item.get("type") == "Container"))
+
+
 def _namespace(_document: Document, common: dict[str, Any]) -> Namespace:
     labels = {**common["labels"], "kubernetes.io/metadata.name": common["name"]}
     return Namespace(**{**common, "labels": intern_labels(labels)})
@@ -325,6 +344,8 @@ _DECODERS: Final[dict[str, Callable[[Document, dict[str, Any]], ApiObject]]] = {
     "PodDisruptionBudget": _budget,
     "Service": _service,
     "Namespace": _namespace,
-    **{cls.kind: _workload(cls) for cls in (ReplicaSet, ReplicationController, Deployment, StatefulSet, DaemonSet)},
+    **{cls.kind: _workload(cls) for cls in (ReplicaSet, ReplicationController, Deployment, StatefulSet, DaemonSet, Job)},
+    "ResourceQuota": _quota,
+    "LimitRange": _limit_range,
     **dict.fromkeys(UNMODELLED, _unmodelled),
 }

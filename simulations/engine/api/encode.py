@@ -36,6 +36,8 @@ def pod_manifest(pod: Pod, epoch: datetime) -> dict[str, Any]:
             {"apiVersion": o.api_version, "kind": o.kind, "name": o.name, "uid": o.uid, "controller": o.controller}
             for o in pod.owners
         ]
+    if pod.finalizers:
+        metadata["finalizers"] = list(pod.finalizers)
     metadata["creationTimestamp"] = format_time(pod.created, epoch)
     spec = dict(pod.spec.raw)
     if pod.node_name:

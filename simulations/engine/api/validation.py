@@ -24,7 +24,7 @@ _VALUE_TEXT: Final = (
     "and must start and end with an alphanumeric character"
 )
 _OPERATORS: Final = ("Equal", "Exists")
-_WITH_TEMPLATE: Final = ("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "ReplicationController")
+_WITH_TEMPLATE: Final = ("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "ReplicationController", "Job")
 
 
 def validate(document: Mapping[str, Any]) -> list[ScenarioError]:

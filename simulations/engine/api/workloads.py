@@ -104,6 +104,29 @@ class DaemonSet(Workload):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Job(Workload):
+    """batch/v1 Job; `replicas` is its parallelism."""
+
+    kind: ClassVar[str] = "Job"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceQuota(ApiObject):
+    """v1 ResourceQuota: `hard` by the name of what is counted, in nano units."""
+
+    kind: ClassVar[str] = "ResourceQuota"
+    hard: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitRange(ApiObject):
+    """v1 LimitRange: its items for containers, as written."""
+
+    kind: ClassVar[str] = "LimitRange"
+    containers: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Service(ApiObject):
     """v1 Service; `selector` None when it has none."""
 
@@ -125,4 +148,4 @@ class Unmodelled(ApiObject):
     object_kind: str = ""
 
 
-AnyWorkload = ReplicaSet | ReplicationController | Deployment | StatefulSet | DaemonSet
+AnyWorkload = ReplicaSet | ReplicationController | Deployment | StatefulSet | DaemonSet | Job

@@ -17,6 +17,7 @@ from simulations.engine.cluster.admission import PodAdmission
 from simulations.engine.cluster.answers import ADDED, DELETED, MODIFIED, WatchEvent
 from simulations.engine.cluster.costs import CostModel, Costs
 from simulations.engine.cluster.faults import Fault, FaultModel
+from simulations.engine.cluster.heartbeats import Heartbeats
 from simulations.engine.kernel.loop import EventLoop
 from simulations.engine.kernel.streams import Streams
 from simulations.engine.kernel.trace import Trace
@@ -35,6 +36,9 @@ RESOURCES: Final = {
     "Deployment": "deployments",
     "StatefulSet": "statefulsets",
     "DaemonSet": "daemonsets",
+    "Job": "jobs",
+    "ResourceQuota": "resourcequotas",
+    "LimitRange": "limitranges",
     "PersistentVolume": "persistentvolumes",
     "PersistentVolumeClaim": "persistentvolumeclaims",
     "StorageClass": "storageclasses",
@@ -67,6 +71,7 @@ class ApiServer:
         self.streams = streams
         self.costs = CostModel(settings.costs, streams)
         self.faults = FaultModel(settings.faults, streams.stream("faults"))
+        self.heartbeats = Heartbeats()
         self.classes: dict[str, PriorityClass] = {}
         self.admission = PodAdmission(self.classes)
         self._uids = streams.stream("uids")
@@ -143,10 +148,7 @@ class ApiServer:
         handlers = self._watchers.get(kind)
         if not handlers:
             return
-        event = WatchEvent(change, kind, item, old, cause)
-        delay = self.settings.costs.watch_delay
-        for handler in handlers:
-            self.loop.after(delay, handler, event)
+        self.loop.after(self.settings.costs.watch_delay, _tell, handlers, WatchEvent(change, kind, item, old, cause))
 
     def added(self, item: Any, cause: int) -> None:
         """Announce a new object."""
@@ -166,6 +168,11 @@ class ApiServer:
             uid=item.uid, cause=cause, data={"after": state_of(item)},
         )  # fmt: skip
         self.announce(DELETED, item, item, seq)
+
+
+def _tell(handlers: list[Handler], event: WatchEvent) -> None:
+    for handler in handlers:
+        handler(event)
 
 
 def state_of(item: Any) -> dict[str, Any]:

@@ -82,13 +82,22 @@ class Client:
         return self._send(call, lambda c: writes.patch_status(self.api, c, pod.uid, change))
 
     def report_pod(
-        self, pod: Pod, phase: str, *, conditions: Sequence[Condition] = (), start: SimTime | None = None, cause: int = 0
+        self,
+        pod: Pod,
+        phase: str,
+        *,
+        conditions: Sequence[Condition] = (),
+        start: SimTime | None = None,
+        reason: str = "",
+        message: str = "",
+        cause: int = 0,
     ) -> Future[Answer]:
-        """PATCH pods/status as a kubelet does: phase, start and conditions."""
+        """PATCH pods/status as a kubelet does: phase, start and conditions, and why where it says so."""
         change = writes.StatusChange(tuple(conditions), phase=phase, start=start)
-        call = Call(
-            self.actor, "patch", "pods/status", pod.namespace, pod.name, cause, {"status": writes.status_patch(pod, change)}
-        )
+        status = writes.status_patch(pod, change)
+        if reason:
+            status |= {"reason": reason, "message": message}
+        call = Call(self.actor, "patch", "pods/status", pod.namespace, pod.name, cause, {"status": status})
         return self._send(call, lambda c: writes.patch_status(self.api, c, pod.uid, change))
 
     def patch(self, kind: str, namespace: str, name: str, patch: Mapping[str, Any], *, cause: int = 0) -> Future[Answer]:

@@ -46,7 +46,8 @@ def load(api: ApiServer, documents: Iterable[Mapping[str, Any]]) -> None:
 
 def _add_namespaces(api: ApiServer) -> None:
     """Every Namespace in use exists, with the one label that each has."""
-    used = dict.fromkeys(["default", *(p.namespace for p in api.list("Pod"))])
+    there = [item.namespace for kind in RESOURCES for item in api.list(kind) if item.namespace]
+    used = dict.fromkeys(["default", "kube-system", "kube-public", "kube-node-lease", *there])
     for name in used:
         if api.get("Namespace", "", name) is None:
             api.insert(Namespace(name=name, labels=intern_labels({"kubernetes.io/metadata.name": name})))

@@ -5,7 +5,7 @@ Source: pkg/registry/core/pod/{strategy.go,storage/storage.go}; staging/src/k8s.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from simulations.engine.api.decode import decode_object
@@ -15,6 +15,7 @@ from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.api.scheduling import REGION_LABEL, ZONE_LABEL
 from simulations.engine.api.validation import validate
+from simulations.engine.cluster import namespaces, pod_updates
 from simulations.engine.cluster.answers import Answer, conflict, not_found
 from simulations.engine.cluster.api_server import ApiServer, state_of
 from simulations.engine.kernel.clock import SECOND, SimTime
@@ -51,11 +52,20 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     if existing is not None:
         going = "object is being deleted: " if getattr(existing, "terminating", False) else ""
         return Answer(409, "AlreadyExists", f'{going}{call.resource} "{call.name}" already exists')
+    namespace = "" if kind in namespaces.CLUSTER_SCOPED else str(metadata.get("namespace") or "default")
+    refused = namespaces.missing(api, kind, namespace)
+    if refused is not None:
+        return refused
     if kind == "Pod":
-        document = {**document, "status": {"phase": "Pending"}}
+        document, forbidden = namespaces.with_limits(api, {**document, "status": {"phase": "Pending"}}, namespace)
+        if forbidden:
+            return Answer(403, "Forbidden", f'pods "{call.name}" is forbidden: {forbidden}')
     refused = _refusal(api, call, document)
     if refused is not None:
         return refused
+    forbidden = namespaces.over_quota(api, document, namespace) if kind == "Pod" else ""
+    if forbidden:
+        return Answer(403, "Forbidden", f'pods "{call.name}" is forbidden: {forbidden}')
     item = api.decode(document)
     if isinstance(item, Pod):
         _begin(item, api.loop.now)
@@ -118,6 +128,12 @@ def delete(api: ApiServer, call: "Call", kind: str, grace_seconds: int | None, u
 
 
 def _removed(api: ApiServer, call: "Call", item: Any) -> Answer:
+    """Take the object away; a Pod with finalizers stays, marked, until the last of them is removed."""
+    if isinstance(item, Pod) and item.finalizers:
+        if item.deletion_grace == 0:
+            return Answer(200, object=item)
+        marked = item.replace(deletion_time=api.loop.now, deletion_grace=0, generation=item.generation + (not item.terminating))
+        return _changed(api, call, api.store(marked), item)
     answer = record(api, call, Answer(200, object=item))
     api.remove(item, answer.seq)
     return answer
@@ -245,6 +261,9 @@ def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any
     if after == before:
         call.uid = item.uid
         return Answer(200, object=item)
+    refused = _update_refused(item, before, after)
+    if refused is not None:
+        return refused
     findings = validate(after)
     if findings:
         return Answer(422, "Invalid", f'{kind} "{call.name}" is invalid: {findings[0].path}: {findings[0].message}')
@@ -256,8 +275,29 @@ def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any
         _keep_unwritten(changed, item)
     elif isinstance(changed, Node):
         changed.uid, changed.created = item.uid, item.created
+    else:
+        changed = replace(changed, uid=item.uid, created=item.created)
     call.data["object"] = after
-    return _changed(api, call, api.store(changed), item)
+    answer = _changed(api, call, api.store(changed), item)
+    if isinstance(changed, Pod) and changed.terminating and changed.deletion_grace == 0 and not changed.finalizers:
+        api.remove(changed, answer.seq)  # its last finalizer was removed
+    return answer
+
+
+def _update_refused(item: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> Answer | None:
+    """An old resource version, a change of what cannot change, a finalizer on what is being deleted."""
+    metadata = after.get("metadata") or {}
+    version = metadata.pop("resourceVersion", None) if isinstance(metadata, dict) else None
+    if version is not None and str(version) != str(item.resource_version):
+        text = "the object has been modified; please apply your changes to the latest version and try again"
+        return conflict(f'Operation cannot be fulfilled on {item.kind.lower()}s "{item.name}": {text}')
+    if not isinstance(item, Pod):
+        return None
+    text = pod_updates.refused(before.get("spec") or {}, after.get("spec") or {})
+    new = [name for name in metadata.get("finalizers") or [] if name not in item.finalizers]
+    if new and item.terminating:
+        text = f"metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers {new}"
+    return Answer(422, "Invalid", f'Pod "{item.name}" is invalid: {text}') if text else None
 
 
 def _keep_unwritten(changed: Pod, old: Pod) -> None:

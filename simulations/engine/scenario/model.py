@@ -8,16 +8,19 @@ from typing import Any
 from simulations.engine.cluster.costs import Costs
 from simulations.engine.cluster.faults import Fault
 from simulations.engine.controllers.kubelet import KubeletSettings
+from simulations.engine.controllers.registry import CONTROLLERS
 from simulations.engine.kernel.clock import SECOND, SimTime
 from simulations.engine.scheduler.config import DEFAULT_CONFIG, SchedulerConfig
 
 DEFAULT_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-DEFAULT_CONTROLLERS = ("replicaset-controller",)
+DEFAULT_CONTROLLERS = tuple(CONTROLLERS)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something the user does at an instant: create, delete or patch; `manifest` is the object or the patch."""
+    """Something the user does at an instant (create, delete, patch; `manifest` is the object or the patch), or that befalls a Node's
+    kubelet (fail, recover).
+    """
 
     at: SimTime
     verb: str

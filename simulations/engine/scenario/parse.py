@@ -8,6 +8,7 @@ from typing import Any, Final
 from simulations.engine.cluster.api_server import RESOURCES
 from simulations.engine.cluster.versions import DEFAULT_VERSION, feature_gates
 from simulations.engine.controllers.kubelet import KubeletSettings
+from simulations.engine.controllers.registry import CONTROLLERS
 from simulations.engine.kernel.clock import SECOND
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.scenario.costs import parse_costs, parse_faults
@@ -32,7 +33,6 @@ LATER: Final = {
 }
 """Parts of the format that are not modelled yet, with how to call them."""
 LATER_OPERATIONS: Final = ("evictOperation", "drainOperation", "cordonOperation", "evictNth")
-CONTROLLERS: Final = ("replicaset-controller",)
 
 
 def parse_scenario(document: Document, *, line_of: Callable[[str], int] | None = None, file: str = "") -> Scenario:
@@ -226,8 +226,19 @@ def _patch(fields: Fields, at: int) -> Operation | None:
     return None if target is None else Operation(at, "patch", *target, manifest=patch)
 
 
+def _on_node(fields: Fields, at: int, verb: str) -> Operation | None:
+    fields.only(("node",))
+    name = fields.text("node")
+    if not name:
+        fields.wrong("node", "E0302", "Required value")
+        return None
+    return Operation(at, verb, "Node", "", name)
+
+
 _OPERATIONS: Final[dict[str, Callable[[Fields, int], Operation | None]]] = {
     "createOperation": _create,
     "deleteOperation": _delete,
     "patchOperation": _patch,
+    "failNodeOperation": lambda fields, at: _on_node(fields, at, "fail"),
+    "recoverNodeOperation": lambda fields, at: _on_node(fields, at, "recover"),
 }

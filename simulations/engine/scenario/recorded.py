@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from simulations.engine.cluster.faults import Fault
 from simulations.engine.controllers.kubelet import RECORDED_POLL
+from simulations.engine.controllers.registry import CONTROLLERS
 from simulations.engine.scenario.model import Scenario
-from simulations.engine.scenario.parse import CONTROLLERS, LATER, LATER_OPERATIONS, parse_scenario
+from simulations.engine.scenario.parse import LATER, LATER_OPERATIONS, parse_scenario
 
 _SAME: Final = ("warmup", "duration", "featureGates", "controllers", "kubelet", "initial", "operations")
 _NO_LIMITS: Final = {"qps": 5000, "burst": 5000}

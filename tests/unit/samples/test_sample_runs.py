@@ -83,7 +83,8 @@ def test_the_busy_shop_is_lively_and_ends_well():
     assert any(kind == "replaced by" for span in spans for kind, _ in span.links)
     [gated] = spans_of("busy-shop", "gated", "migration-1")
     assert (gated.start // SECOND, gated.end // SECOND) == (14, 24)
-    assert len([span for span in spans_of("busy-shop", "node") if span.reason == "cordoned"]) == 1
+    cordoned = [span for span in spans_of("busy-shop", "node") if span.reason == "cordoned"]
+    assert (len({span.node for span in cordoned}), cordoned[-1].text) == (1, "taints: node.kubernetes.io/unschedulable:NoSchedule")
     seconds = {span.start // SECOND for span in spans if 0 <= span.start < 60 * SECOND}
     assert len(seconds) > 20
 

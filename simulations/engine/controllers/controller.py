@@ -1,0 +1,198 @@
+"""What the controllers of workloads share: a queue of keys, one sync at a time for each, Pods by their owner, events.
+
+Source: pkg/controller/controller_utils.go; staging/src/k8s.io/client-go/util/workqueue, v1.36
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+from simulations.engine.api.pod import OwnerReference, Pod
+from simulations.engine.api.workloads import ApiObject
+from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
+from simulations.engine.cluster.api_server import ApiServer, Key
+from simulations.engine.cluster.client import Client
+from simulations.engine.controllers.names import generate_name
+from simulations.engine.kernel.clock import MILLISECOND
+from simulations.engine.kernel.loop import Future, Steps, all_of
+
+ACTOR: Final = "controller-manager"
+SYNC_DELAY: Final = 8 * MILLISECOND
+QPS: Final = 20
+BURST: Final = 30
+T = TypeVar("T", bound=ApiObject)
+Document = dict[str, Any]
+
+
+class Controller(Generic[T]):
+    """Keeps the objects of one kind as they should be. Subclasses say how, in `sync`."""
+
+    KIND: ClassVar[str]
+
+    def __init__(self, api: ApiServer) -> None:
+        self.api = api
+        self.client = Client(api, ACTOR, qps=QPS, burst=BURST)
+        self.events = Client(api, ACTOR)
+        self.rng = api.streams.stream(f"names/{self.KIND.lower()}s")
+        self.items: dict[Key, T] = {}
+        self.pods: dict[Key, dict[str, Pod]] = {}
+        """The Pods of each object, by uid, as the informer has them."""
+        self._due: set[Key] = set()
+        self._busy: set[Key] = set()
+        self._again: dict[Key, int] = {}
+        api.watch(self.KIND, self.on_item)
+        api.watch("Pod", self.on_pod)
+
+    # ---- what it sees
+
+    def on_item(self, event: WatchEvent) -> None:
+        """An object of the kind changed."""
+        item: T = event.object
+        if event.type == DELETED:
+            self.items.pop(item.key, None)
+            return
+        self.items[item.key] = item
+        self.enqueue(item.key, event.cause)
+
+    def on_pod(self, event: WatchEvent) -> None:
+        """A Pod changed; those of others are not kept."""
+        pod: Pod = event.object
+        key = self.owner_of(pod)
+        if key is None:
+            return
+        known = self.pods.setdefault(key, {})
+        if event.type == DELETED:
+            known.pop(pod.uid, None)
+        else:
+            known[pod.uid] = pod
+        self.pod_changed(key, event)
+
+    def owner_of(self, pod: Pod) -> Key | None:
+        """The object that has this Pod; an orphan is adopted by the one that selects it."""
+        owner = pod.controller
+        if owner is not None:
+            return (pod.namespace, owner.name) if owner.kind == self.KIND else None
+        for key, item in self.items.items():
+            selector = getattr(item, "selector", None)
+            if item.namespace == pod.namespace and selector is not None and selector.matches(pod.labels):
+                return key
+        return None
+
+    def pod_changed(self, key: Key, event: WatchEvent) -> None:
+        """A Pod of the object changed: look at it if that may matter."""
+        old, pod = event.old, event.object
+        if event.type == DELETED or old is None or _state(old) != _state(pod):
+            self.enqueue(key, event.cause)
+
+    # ---- syncs
+
+    def enqueue(self, key: Key, cause: int, after: int = SYNC_DELAY) -> None:
+        """Sync the object soon; while a sync of it is under way, once more after that."""
+        if key not in self.items:
+            return
+        if key in self._busy:
+            self._again[key] = cause
+        elif key not in self._due:
+            self._due.add(key)
+            self.api.loop.after(after, self._begin, key, cause)
+
+    def _begin(self, key: Key, cause: int) -> None:
+        self._due.discard(key)
+        if key in self.items:
+            self._busy.add(key)
+            self.api.loop.spawn(self._run(key, cause), f"{self.KIND.lower()} {key[1]}")
+
+    def _run(self, key: Key, cause: int) -> Steps[None]:
+        yield from self.sync(self.items[key], cause)
+        yield self.api.settings.costs.watch_delay  # its own writes are seen before the next sync
+        self._busy.discard(key)
+        again = self._again.pop(key, None)
+        if again is not None:
+            self.enqueue(key, again)
+
+    def sync(self, item: T, cause: int) -> Steps[None]:
+        """Bring the object one step nearer to what it should be."""
+        raise NotImplementedError
+
+    # ---- writes
+
+    def create_pods(self, item: T, manifests: Sequence[Document], causes: Sequence[int]) -> Steps[list[Answer]]:
+        """Create in parallel batches of 1, 2, 4 ...; an error ends it after its batch."""
+        answers: list[Answer] = []
+        batch, at = 1, 0
+        while at < len(manifests):
+            part = list(zip(manifests, causes, strict=True))[at : at + batch]
+            found: list[Answer] = yield all_of(self.api.loop, [self.client.create(m, cause=c) for m, c in part])
+            for (manifest, _cause), answer in zip(part, found, strict=True):
+                self.created(item, manifest["metadata"]["name"], answer)
+            answers += found
+            if not all(answer.ok for answer in found):
+                break
+            at, batch = at + batch, batch * 2
+        return answers
+
+    def delete_pods(self, item: T, pods: Sequence[Pod], cause: int) -> Steps[None]:
+        """Delete in parallel."""
+        calls: list[Future[Answer]] = [self.client.delete("Pod", p.namespace, p.name, cause=cause) for p in pods]
+        answers: list[Answer] = yield all_of(self.api.loop, calls)
+        for pod, answer in zip(pods, answers, strict=True):
+            if answer.ok:
+                self.deleted(item, pod.name, answer)
+
+    def created(self, item: T, name: str, answer: Answer) -> None:
+        """Say that a Pod was created, or why not."""
+        if answer.ok:
+            self.event(item, "SuccessfulCreate", f"Created pod: {name}", answer.seq)
+        else:
+            self.event(item, "FailedCreate", f"Error creating: {answer.message}", answer.seq)
+
+    def deleted(self, item: T, name: str, answer: Answer) -> None:
+        """Say that a Pod was deleted."""
+        self.event(item, "SuccessfulDelete", f"Deleted pod: {name}", answer.seq)
+
+    def event(self, item: ApiObject, reason: str, note: str, cause: int, kind: str = "") -> None:
+        """Write an event about the object."""
+        regarding = {"kind": self.KIND, "namespace": item.namespace, "name": item.name, "uid": item.uid}
+        kind = kind or ("Warning" if reason.startswith("Failed") else "Normal")
+        self.events.create_event({"type": kind, "reason": reason, "note": note, "action": "", "regarding": regarding}, cause=cause)
+
+    def pod_manifest(self, item: T, name: str = "", labels: Mapping[str, str] | None = None) -> Document:
+        """A Pod of the object's template; without a name one is generated."""
+        template: Mapping[str, Any] = getattr(item, "template", {})
+        metadata = template.get("metadata") or {}
+        own: Document = {
+            "name": name or generate_name(f"{item.name}-", self.rng),
+            "namespace": item.namespace,
+            "labels": {**(metadata.get("labels") or {}), **(labels or {})},
+            "ownerReferences": [owner_reference(item, self.KIND)],
+        }
+        if metadata.get("annotations"):
+            own["annotations"] = dict(metadata["annotations"])
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": own, "spec": template.get("spec") or {}}
+
+
+API_GROUP: Final = {"Job": "batch/v1", "ReplicationController": "v1"}
+
+
+def owner_reference(item: ApiObject, kind: str) -> Document:
+    """The reference of what an object manages."""
+    return {"apiVersion": API_GROUP.get(kind, "apps/v1"), "kind": kind, "name": item.name, "uid": item.uid, "controller": True}
+
+
+def controller_of(item: ApiObject) -> OwnerReference | None:
+    """The managing owner of an object, if any."""
+    return next((owner for owner in item.owners if owner.controller), None)
+
+
+def active(pod: Pod) -> bool:
+    """Whether it counts: neither ended nor being deleted."""
+    return not pod.terminal and not pod.terminating
+
+
+def ready(pod: Pod) -> bool:
+    """Whether its Ready condition is True."""
+    condition = pod.condition("Ready")
+    return condition is not None and condition.status == "True"
+
+
+def _state(pod: Pod) -> tuple[Any, ...]:
+    return pod.phase, pod.terminating, pod.node_name, ready(pod), pod.finalizers

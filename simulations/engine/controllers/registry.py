@@ -1,0 +1,27 @@
+"""Which controllers there are; a scenario's `controllers` names those that act."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from simulations.engine.cluster.api_server import ApiServer
+from simulations.engine.controllers import daemonset, deployment, garbage, job, node_lifecycle, pod_gc, replicaset, statefulset
+
+CONTROLLERS: Final[dict[str, Callable[[ApiServer], Any]]] = {
+    replicaset.NAME: replicaset.ReplicaSetController,
+    "replicationcontroller-controller": replicaset.ReplicationControllerController,
+    deployment.NAME: deployment.DeploymentController,
+    statefulset.NAME: statefulset.StatefulSetController,
+    daemonset.NAME: daemonset.DaemonSetController,
+    job.NAME: job.JobController,
+    garbage.NAME: garbage.GarbageCollector,
+    pod_gc.NAME: pod_gc.PodGarbageCollector,
+    node_lifecycle.NAME: node_lifecycle.NodeLifecycleController,
+}
+"""By the names that kube-controller-manager gives them."""
+
+
+def start(api: ApiServer, names: Sequence[str]) -> None:
+    """Start the controllers that are named, in the order of the table."""
+    for name, make in CONTROLLERS.items():
+        if name in names:
+            make(api)
