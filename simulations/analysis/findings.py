@@ -129,7 +129,9 @@ class FindingsFold:
 def _why(line: PodLine) -> str:
     if line.last_message:
         return line.last_message
-    return "held back before scheduling" if line.queue == "gated" else "never tried"
+    if line.queue == "gated":
+        return "held back before scheduling"
+    return f"never tried; it waits for a scheduler called {line.scheduler}" if line.scheduler else "never tried"
 
 
 def _unplaced(message: str, lines: Sequence[PodLine]) -> Finding:

@@ -24,6 +24,7 @@ class PodLine:
     initial: bool = False
     priority: int = 0
     owner: str = ""
+    scheduler: str = ""
     phase: str = "Pending"
     node: str = ""
     nominated: str = ""
@@ -117,6 +118,7 @@ class PodLedger:
             return
         line.priority = after.get("priority", line.priority)
         line.owner = after.get("owner", line.owner)
+        line.scheduler = after.get("scheduler", line.scheduler)
         line.phase = after.get("phase", line.phase)
         line.node = after.get("node") or line.node
         if line.phase == "Running" and line.running is None:

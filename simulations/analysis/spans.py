@@ -11,6 +11,7 @@ from typing import Any
 from simulations.analysis.span_pen import PodTrack, SpanPen
 from simulations.analysis.span_types import GhostEnd, LinkKind, Span, SpanKind
 from simulations.analysis.words import duration, moment, object_name, of, taint_text
+from simulations.engine.api.encode import DEFAULT_SCHEDULER
 from simulations.engine.kernel.clock import SECOND
 from simulations.engine.kernel.trace import Record
 
@@ -45,7 +46,9 @@ class SpanFold:
         self._nodes: dict[str, _Node] = {}
         self._ghosts: dict[str, dict[str, PodTrack]] = {}
         self._removals: dict[int, Span] = {}
+        self._schedulers: frozenset[str] = frozenset()
         self._handlers: dict[str, Callable[[Record], None]] = {
+            "begin": self._begin,
             "enqueue": self._enqueue,
             "attempt": self._attempt,
             "preempt": self._preempt,
@@ -83,6 +86,9 @@ class SpanFold:
 
     def _pod_of(self, record: Record) -> PodTrack:
         return self._pod(record.namespace, record.name, record.uid)
+
+    def _begin(self, record: Record) -> None:
+        self._schedulers = frozenset(of(record.data, "profiles") or ())
 
     # The scheduler's own records
 
@@ -231,6 +237,7 @@ class SpanFold:
         pod.priority = after.get("priority", pod.priority)
         if record.verb == "create" and record.resource == "pods":
             pod.replaces = self._removals.get(record.cause)
+            self._wait_for_nobody(pod, after)
         elif record.resource == "pods/binding":
             pod.node = of(record.data, "node") or after.get("node", "")
             self._pen.close(pod.binding, record.t, "bound")
@@ -239,14 +246,21 @@ class SpanFold:
             pod.waiting = None
             self._end_ghost(pod, self._bound_word(pod, pod.node))
             after = after or {"phase": "Pending", "node": pod.node}
-        self._follow(pod, after)
-        if pod.stopping is not None or record.verb == "delete":
+        self._follow(pod, after, str((of(record.data, "status") or {}).get("reason") or ""))
+        if pod.stopping is not None or record.verb == "delete" or after.get("phase") in _ENDED_PHASES:
             span = pod.stopping or pod.life or pod.waiting
             if span is not None:
                 self._removals[record.seq] = span
 
-    def _follow(self, pod: PodTrack, after: dict[str, Any]) -> None:
-        """Bring the spans of a pod's life in line with its stored state."""
+    def _wait_for_nobody(self, pod: PodTrack, after: dict[str, Any]) -> None:
+        """A pod whose scheduler does not run here is in no queue, and waits all the same."""
+        name = after.get("scheduler", DEFAULT_SCHEDULER)
+        if self._schedulers and name not in self._schedulers and not after.get("node") and pod.waiting is None:
+            text = f"no scheduler here is called {name}"
+            pod.waiting = self._pen.open(SpanKind.QUEUED, pod, self._pen.now, reason="no scheduler", text=text)
+
+    def _follow(self, pod: PodTrack, after: dict[str, Any], why: str) -> None:
+        """Bring the spans of a pod's life in line with its stored state; `why` it ended, where its kubelet says so."""
         if not after:
             return
         t = self._pen.now
@@ -256,7 +270,7 @@ class SpanFold:
                 pod.disruption = reason[0] if reason else ""
         phase = after.get("phase", "")
         if phase in _ENDED_PHASES:
-            self._pen.close(pod.life, t, phase)
+            self._pen.close(pod.life, t, why or phase)
         if after.get("deletion") is not None:
             self._stop(pod, after)
         elif pod.node and phase == "Pending" and pod.life is None:

@@ -86,6 +86,7 @@ class Simulation:
             "warmup": scenario.warmup,
             "duration": scenario.duration,
             "costs": scenario.costs.preset,
+            "profiles": _profiles(scenario),
             **stated_limits(scenario),
         }
         self.trace.add(self.loop.now, "schedscope", "begin", resource="runs", name=scenario.name, data=data)
@@ -95,8 +96,8 @@ class Simulation:
             if isinstance(item, PodDisruptionBudget) and item.disruptions_allowed is None:
                 self.api.store(disruptions_allowed(item, self.api.list("Pod")))
         for i, spec in enumerate(self.scenario.schedulers):
-            actor = "kube-scheduler" if i == 0 else f"kube-scheduler-{i + 1}"
-            self.schedulers.append(Scheduler(self.api, SchedulerSettings(spec.config, actor, spec.qps, spec.burst, self.gates)))
+            settings = SchedulerSettings(spec.config, actor_of(i), spec.qps, spec.burst, self.gates)
+            self.schedulers.append(Scheduler(self.api, settings))
         Kubelet(self.api, self.scenario.kubelet)
         start(self.api, self.scenario.controllers)
 
@@ -167,6 +168,20 @@ class Simulation:
             "pending": pending,
             "running": phases["Running"],
         }
+
+
+def _profiles(scenario: Scenario) -> dict[str, Any]:
+    """Per scheduler name: which process has it, and its Filter plugins in the order in which they run."""
+    return {
+        profile.scheduler_name: {"actor": actor_of(i), "filter": [name for name, _weight in profile.points["filter"]]}
+        for i, spec in enumerate(scenario.schedulers)
+        for profile in spec.config.profiles
+    }
+
+
+def actor_of(number: int) -> str:
+    """What a scheduler is called in the trace; the first one has no number."""
+    return "kube-scheduler" if number == 0 else f"kube-scheduler-{number + 1}"
 
 
 def _issue(user: Client, operation: Operation) -> Any:

@@ -1,12 +1,14 @@
 """From typed objects back to manifests, and the short state that trace records carry."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.api.quantity import format_quantity
 from simulations.engine.kernel.clock import SimTime
+
+DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
 def format_time(time: SimTime, epoch: datetime) -> str:
@@ -74,6 +76,8 @@ def pod_state(pod: Pod) -> dict[str, Any]:
     state: dict[str, Any] = {"phase": pod.phase, "priority": pod.spec.priority}
     if pod.node_name:
         state["node"] = pod.node_name
+    if pod.spec.scheduler_name != DEFAULT_SCHEDULER:
+        state["scheduler"] = pod.spec.scheduler_name
     if pod.nominated_node_name:
         state["nominated"] = pod.nominated_node_name
     if pod.deletion_time is not None:

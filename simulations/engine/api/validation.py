@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.pod_spec import intern_pod_spec
-from simulations.engine.api.quantity import parse_quantity
+from simulations.engine.api.quantity import NANOS, parse_quantity
+from simulations.engine.api.workload_rules import new_object
 from simulations.engine.kernel.errors import ScenarioError
 
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
@@ -23,6 +24,7 @@ _VALUE_TEXT: Final = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
     "and must start and end with an alphanumeric character"
 )
+_STANDARD: Final = ("cpu", "memory", "ephemeral-storage")
 _OPERATORS: Final = ("Equal", "Exists")
 _WITH_TEMPLATE: Final = ("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "ReplicationController", "Job")
 
@@ -38,11 +40,9 @@ def validate(document: Mapping[str, Any]) -> list[ScenarioError]:
         findings.extend(_pod(spec))
     elif kind == "Node":
         findings.extend(_taints(spec.get("taints") or []))
-    elif kind == "PodDisruptionBudget":
-        findings.extend(_budget(spec))
     elif kind in _WITH_TEMPLATE:
         findings.extend(_template(spec))
-    return findings
+    return [*findings, *new_object(str(kind), document)]
 
 
 def _metadata(metadata: Mapping[str, Any]) -> Iterator[ScenarioError]:
@@ -88,7 +88,8 @@ def _template(spec: Mapping[str, Any]) -> Iterator[ScenarioError]:
     yield from (error.located(prefix="spec.template") for error in _pod(pod))
     wanted = _mapping(_mapping(spec.get("selector")).get("matchLabels"))
     if any(texts.get(str(key)) != value for key, value in wanted.items()):
-        text = "Invalid value: `selector` does not match template `labels`"
+        shown = ", ".join(f'"{key}":"{value}"' for key, value in texts.items())
+        text = f"Invalid value: {{{shown}}}: `selector` does not match template `labels`"
         yield ScenarioError("E0214", text, "spec.template.metadata.labels")
 
 
@@ -139,20 +140,38 @@ def _resources(resources: Mapping[str, Any], path: str) -> Iterator[ScenarioErro
             if negative:
                 text = f'Invalid value: "{value}": must be greater than or equal to 0'
                 yield ScenarioError("E0207", text, f"{path}.{name}[{resource}]")
+                continue
+            yield from _resource_name(str(resource), value, f"{path}.{name}[{resource}]")
     for resource in requests:
         yield from _request_within_limit(str(resource), requests, limits, path)
+
+
+def _resource_name(resource: str, value: object, path: str) -> Iterator[ScenarioError]:
+    """Names without a domain are Kubernetes' own; what is counted in whole numbers must be one."""
+    if "/" not in resource:
+        if resource not in _STANDARD and not resource.startswith("hugepages-"):
+            yield ScenarioError("E0214", f'Invalid value: "{resource}": must be a standard resource type or fully qualified', path)
+    elif _extended(resource) and parse_quantity(value) % NANOS:
+        yield ScenarioError("E0214", f'Invalid value: "{value}": must be an integer', path)
+
+
+def _extended(resource: str) -> bool:
+    return "/" in resource and "kubernetes.io/" not in resource
 
 
 def _request_within_limit(
     resource: str, requests: Mapping[str, Any], limits: Mapping[str, Any], path: str
 ) -> Iterator[ScenarioError]:
-    extended = "/" in resource and "kubernetes.io/" not in resource
+    extended = _extended(resource) or resource.startswith("hugepages-")
     if resource not in limits:
         if extended:
             text = "Required value: Limit must be set for non overcommitable resources"
             yield ScenarioError("E0214", text, f"{path}.limits")
         return
-    if parse_quantity(requests[resource]) > parse_quantity(limits[resource]):
+    if extended and parse_quantity(requests[resource]) != parse_quantity(limits[resource]):
+        text = f'Invalid value: "{requests[resource]}": must be equal to {resource} limit of {limits[resource]}'
+        yield ScenarioError("E0214", text, f"{path}.requests")
+    elif parse_quantity(requests[resource]) > parse_quantity(limits[resource]):
         text = f'Invalid value: "{requests[resource]}": must be less than or equal to {resource} limit of {limits[resource]}'
         yield ScenarioError("E0214", text, f"{path}.requests")
 
@@ -175,7 +194,8 @@ def _toleration(toleration: Mapping[str, Any], path: str) -> Iterator[ScenarioEr
         text = f'Unsupported value: "{operator}": supported values: "Equal", "Exists"'
         yield ScenarioError("E0214", text, f"{path}.operator")
     if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
-        yield ScenarioError("E0214", "effect must be 'NoExecute' when `tolerationSeconds` is set", f"{path}.effect")
+        text = f"Invalid value: \"{toleration.get('effect') or ''}\": effect must be 'NoExecute' when `tolerationSeconds` is set"
+        yield ScenarioError("E0214", text, f"{path}.effect")
 
 
 def _taints(taints: object) -> Iterator[ScenarioError]:
@@ -183,18 +203,7 @@ def _taints(taints: object) -> Iterator[ScenarioError]:
     for i, taint in enumerate(taints if isinstance(taints, list) else []):
         key = (taint.get("key"), taint.get("effect"))
         if key in seen:
-            text = "Duplicate value: taints must be unique by key and effect pair"
+            shown = ", ".join(f'"{name}":"{value}"' for name, value in taint.items())
+            text = f"Duplicate value: {{{shown}}}: taints must be unique by key and effect pair"
             yield ScenarioError("E0214", text, f"metadata.taints[{i}]")
         seen.add(key)
-
-
-def _budget(spec: Mapping[str, Any]) -> Iterator[ScenarioError]:
-    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
-        yield ScenarioError("E0214", "minAvailable and maxUnavailable cannot be both set", "spec")
-    for field in ("minAvailable", "maxUnavailable"):
-        value = spec.get(field)
-        if isinstance(value, str) and not re.match(r"\d+%\Z", value):
-            text = "a valid percent string must be a numeric string followed by an ending '%'"
-            yield ScenarioError("E0214", f'Invalid value: "{value}": {text}', f"spec.{field}")
-        elif isinstance(value, str) and int(value[:-1]) > 100:
-            yield ScenarioError("E0214", f'Invalid value: "{value}": must not be greater than 100%', f"spec.{field}")

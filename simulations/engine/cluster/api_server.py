@@ -122,10 +122,18 @@ class ApiServer:
         else:
             item = replace(item, uid=uid, resource_version=self._version)
         self._objects.setdefault(kind_of(item), {})[item.key] = item
-        if isinstance(item, PriorityClass):
-            self.classes[item.name] = item
-            self.admission.forget()
+        self._note_class(item)
         return item
+
+    def _note_class(self, item: Any, *, gone: bool = False) -> None:
+        """Pods that are made from now on get their priority from the classes that there are now."""
+        if not isinstance(item, PriorityClass):
+            return
+        if gone:
+            self.classes.pop(item.name, None)
+        else:
+            self.classes[item.name] = item
+        self.admission.forget()
 
     def next_row(self) -> int:
         """The row of a Node that is being created; rows count up from 0 and are never reused."""
@@ -140,6 +148,7 @@ class ApiServer:
         else:
             item = replace(item, resource_version=self._version)
         self._objects[kind_of(item)][item.key] = item
+        self._note_class(item)
         return item
 
     def announce(self, change: str, item: Any, old: Any, cause: int) -> None:
@@ -162,6 +171,7 @@ class ApiServer:
         """Take an object out of the store, record that it is gone and tell the watchers."""
         kind = kind_of(item)
         del self._objects[kind][item.key]
+        self._note_class(item, gone=True)
         self._version += 1
         seq = self.trace.add(
             self.loop.now, "kube-apiserver", "gone", resource=RESOURCES[kind], namespace=item.namespace, name=item.name,

@@ -15,7 +15,9 @@ from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.api.scheduling import REGION_LABEL, ZONE_LABEL
 from simulations.engine.api.validation import validate
-from simulations.engine.cluster import namespaces, pod_updates
+from simulations.engine.api.workload_rules import changed_object
+from simulations.engine.api.workloads import PriorityClass
+from simulations.engine.cluster import namespaces, pod_updates, refusals
 from simulations.engine.cluster.answers import Answer, conflict, not_found
 from simulations.engine.cluster.api_server import ApiServer, state_of
 from simulations.engine.kernel.clock import SECOND, SimTime
@@ -59,13 +61,13 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     if kind == "Pod":
         document, forbidden = namespaces.with_limits(api, {**document, "status": {"phase": "Pending"}}, namespace)
         if forbidden:
-            return Answer(403, "Forbidden", f'pods "{call.name}" is forbidden: {forbidden}')
+            return refusals.forbidden(call, kind, forbidden)
     refused = _refusal(api, call, document)
     if refused is not None:
         return refused
     forbidden = namespaces.over_quota(api, document, namespace) if kind == "Pod" else ""
     if forbidden:
-        return Answer(403, "Forbidden", f'pods "{call.name}" is forbidden: {forbidden}')
+        return refusals.forbidden(call, kind, forbidden)
     item = api.decode(document)
     if isinstance(item, Pod):
         _begin(item, api.loop.now)
@@ -92,20 +94,21 @@ def _begin(pod: Pod, now: SimTime) -> None:
 
 def _refusal(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer | None:
     findings = validate(document)
-    if not findings:
-        try:
-            api.decode(document)
-            return None
-        except ScenarioError as error:
-            findings = [error]
-    first = findings[0]
-    if first.code == "E0212":
-        return Answer(403, "Forbidden", f'{call.resource} "{call.name}" is forbidden: {first.message}')
-    if first.code in ("E0206", "E0208"):
-        return Answer(400, "BadRequest", f'{document.get("kind")} in version "v1" cannot be handled: {first.path}: {first.message}')
-    texts = [f"{e.path}: {e.message}" for e in findings]
-    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    return Answer(422, "Invalid", f'{document.get("kind")} "{call.name}" is invalid: {joined}')
+    if findings:
+        return refusals.refusal(call, document, findings)
+    try:
+        item = api.decode(document)
+    except ScenarioError as error:
+        return refusals.refusal(call, document, [error])
+    return _second_default(api, call, item) if isinstance(item, PriorityClass) else None
+
+
+def _second_default(api: ApiServer, call: "Call", item: PriorityClass) -> Answer | None:
+    others = [c.name for c in api.classes.values() if c.global_default and c.name != item.name]
+    if not item.global_default or not others:
+        return None
+    text = f"PriorityClass {others[0]} is already marked as default. Only one default can exist"
+    return refusals.forbidden(call, item.kind, text)
 
 
 def delete(api: ApiServer, call: "Call", kind: str, grace_seconds: int | None, uid: str) -> Answer:
@@ -264,13 +267,17 @@ def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any
     refused = _update_refused(item, before, after)
     if refused is not None:
         return refused
-    findings = validate(after)
+    findings = [*changed_object(kind, before, after), *validate(after)]
     if findings:
-        return Answer(422, "Invalid", f'{kind} "{call.name}" is invalid: {findings[0].path}: {findings[0].message}')
+        return refusals.refusal(call, after, findings)
     try:
         changed = decode_object(after, epoch=epoch)
     except ScenarioError as error:
-        return Answer(422, "Invalid", f'{kind} "{call.name}" is invalid: {error.path}: {error.message}')
+        return refusals.refusal(call, after, [error])
+    if isinstance(changed, PriorityClass):
+        refused = _second_default(api, call, changed)
+        if refused is not None:
+            return refused
     if isinstance(changed, Pod):
         _keep_unwritten(changed, item)
     elif isinstance(changed, Node):
@@ -297,7 +304,7 @@ def _update_refused(item: Any, before: Mapping[str, Any], after: Mapping[str, An
     new = [name for name in metadata.get("finalizers") or [] if name not in item.finalizers]
     if new and item.terminating:
         text = f"metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers {new}"
-    return Answer(422, "Invalid", f'Pod "{item.name}" is invalid: {text}') if text else None
+    return refusals.invalid("Pod", item.name, [text]) if text else None
 
 
 def _keep_unwritten(changed: Pod, old: Pod) -> None:

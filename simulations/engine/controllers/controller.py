@@ -51,7 +51,7 @@ class Controller(Generic[T]):
             self.items.pop(item.key, None)
             return
         self.items[item.key] = item
-        self.enqueue(item.key, event.cause)
+        self.enqueue(item.key, event.cause, own=True)
 
     def on_pod(self, event: WatchEvent) -> None:
         """A Pod changed; those of others are not kept."""
@@ -85,15 +85,18 @@ class Controller(Generic[T]):
 
     # ---- syncs
 
-    def enqueue(self, key: Key, cause: int, after: int = SYNC_DELAY) -> None:
-        """Sync the object soon; while a sync of it is under way, once more after that."""
+    def enqueue(self, key: Key, cause: int, *, own: bool = False) -> None:
+        """Sync the object soon; while a sync of it is under way, once more after that. A change of the object itself (`own`) is the
+        cause before any change of its Pods.
+        """
         if key not in self.items:
             return
         if key in self._busy:
-            self._again[key] = cause
+            if own or key not in self._again:
+                self._again[key] = cause
         elif key not in self._due:
             self._due.add(key)
-            self.api.loop.after(after, self._begin, key, cause)
+            self.api.loop.after(SYNC_DELAY, self._begin, key, cause)
 
     def _begin(self, key: Key, cause: int) -> None:
         self._due.discard(key)

@@ -70,7 +70,7 @@ class DeploymentController(Controller[Deployment]):
         if not sets and any(item.selector is not None and item.selector.matches(p.labels) for p in self._pods_of_nobody(item)):
             return  # a dump without its ReplicaSets: what they made is left alone
         new = next((s for s in sets if same_template(s.template, item.template)), None)
-        if item.raw.get("spec", {}).get("paused") or (new is not None and self._scaled(item, sets)):
+        if item.raw.get("spec", {}).get("paused") or self._scaled(item, sets):
             yield from self._follow_scale(item, new, sets, cause)
             return
         olds = [s for s in sets if s is not new]

@@ -143,3 +143,28 @@ def test_a_cordoned_node_takes_nobody_until_it_is_uncordoned():
     assert not [span for span in bound if 5 * SECOND < span.end < 20 * SECOND]
     assert [span for span in bound if 20 * SECOND <= span.end < 25 * SECOND]
     assert (run(slug)[0].victims, run(slug)[0].pending) == (3, 0)
+
+
+def test_the_urgent_rollout_ends_with_the_gateway_whole_and_reports_waiting():
+    summary, _findings, spans = run("urgent-rollout")
+    running = {span.pod for span in spans if span.kind == "running" and span.end is None and "/gateway-" in span.pod}
+    assert len(running) == 18
+    victims = {
+        span.pod.partition("/")[2].partition("-")[0] for span in spans if span.kind == "terminating" and span.reason == "victim"
+    }
+    assert (victims, summary.budget_violations) == ({"report"}, 0)
+    assert summary.victims > 10
+
+
+def test_two_schedulers_take_the_same_room_and_the_kubelet_refuses():
+    slug = "two-schedulers"
+    records = []
+    Simulation(parse_scenario(sample(slug).document()), on_records=records.extend).run()
+    refused = [r for r in records if r.resource == "events" and r.data.get("reason") == "OutOfcpu"]
+    actors = {r.actor for r in records if r.resource == "pods/binding"}
+    assert len(refused) >= 1
+    assert actors == {"kube-scheduler", "kube-scheduler-2"}
+    assert not [r for r in records if r.verb == "attempt" and r.name == "lost-1"]
+    [waits] = spans_of(slug, "queued", "lost-1")
+    assert (waits.end, waits.text) == (None, "no scheduler here is called nobody")
+    assert any("waits for a scheduler called nobody" in finding.text for finding in run(slug)[1])

@@ -117,3 +117,17 @@ def test_two_pods_bound_to_the_same_room_by_hand_the_second_is_refused_by_the_ku
     phases = {name: p.phase for name, p in story.pods().items()}
     assert phases == {"a": "Running", "b": "Failed"}
     assert story.events("OutOfcpu") == ["Node didn't have enough resource: cpu, requested: 700, used: 700, capacity: 1000"]
+
+
+def test_an_imported_cluster_is_left_as_it_is_when_nothing_happens():
+    from pathlib import Path
+
+    from simulations.engine.whatif import compose, import_document
+    from simulations.importers.kubectl import import_paths
+
+    dump = import_paths([Path(__file__).resolve().parents[3] / ".." / "data" / "clusters" / "shop-40-nodes.yaml"])
+    document = compose(import_document("shop", f"{dump.newest:%Y-%m-%dT%H:%M:%SZ}"), dump.objects)
+    spec = document["spec"]
+    story = Story(spec["initial"], duration="120s", startTime=spec["startTime"])
+    assert not [r for r in story.records if r.actor == "controller-manager"]
+    assert len(story.pods()) == 236
