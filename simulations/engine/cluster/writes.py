@@ -62,13 +62,12 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
         document, forbidden = namespaces.with_limits(api, {**document, "status": {"phase": "Pending"}}, namespace)
         if forbidden:
             return refusals.forbidden(call, kind, forbidden)
-    refused = _refusal(api, call, document)
-    if refused is not None:
-        return refused
+    item = _admitted(api, call, document)
+    if isinstance(item, Answer):
+        return item
     forbidden = namespaces.over_quota(api, document, namespace) if kind == "Pod" else ""
     if forbidden:
         return refusals.forbidden(call, kind, forbidden)
-    item = api.decode(document)
     if isinstance(item, Pod):
         _begin(item, api.loop.now)
     item = api.insert(item)
@@ -92,15 +91,17 @@ def _begin(pod: Pod, now: SimTime) -> None:
         pod.conditions = (Condition("PodScheduled", "False", "SchedulingGated", text),)
 
 
-def _refusal(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer | None:
-    findings = validate(document)
-    if findings:
-        return refusals.refusal(call, document, findings)
+def _admitted(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Any:
+    """The object of a manifest, or the answer that refuses it: admission comes before validation."""
     try:
         item = api.decode(document)
     except ScenarioError as error:
-        return refusals.refusal(call, document, [error])
-    return _second_default(api, call, item) if isinstance(item, PriorityClass) else None
+        at_once = error.code in ("E0205", "E0206", "E0208", "E0212", "E0213")
+        return refusals.refusal(call, document, [error] if at_once else validate(document) or [error])
+    findings = validate(document)
+    if findings:
+        return refusals.refusal(call, document, findings)
+    return (_second_default(api, call, item) or item) if isinstance(item, PriorityClass) else item
 
 
 def _second_default(api: ApiServer, call: "Call", item: PriorityClass) -> Answer | None:

@@ -12,12 +12,12 @@ from simulations.engine.scenario.model import DEFAULT_EPOCH
 MAX_GENERATED = 1_000_000
 
 
-def check_objects(fields: Fields, items: Sequence[Any], *, field: str = "initial") -> None:
+def check_objects(fields: Fields, items: Sequence[Any]) -> None:
     """Note what is wrong with manifests, and names that are taken twice. Objects that share a spec are checked once."""
     seen: dict[tuple[str, str, str], int] = {}
     known: set[tuple[int, int]] = set()
     for i, item in enumerate(items):
-        path = fields.at(f"{field}[{i}]" if field == "initial" else field)
+        path = fields.at(f"initial[{i}]")
         if not isinstance(item, Mapping):
             fields.findings.append(ScenarioError("E0302", "expected a Kubernetes object", path))
             continue
@@ -28,6 +28,25 @@ def check_objects(fields: Fields, items: Sequence[Any], *, field: str = "initial
             _check(fields, item, path)
         if isinstance(metadata, Mapping):
             _once(fields, item, metadata, seen, path)
+
+
+def check_shape(fields: Fields, item: Any, path: str) -> bool:
+    """Note what keeps an object from being sent at all; what the API server thinks of the rest it says in the run."""
+    if not isinstance(item, Mapping):
+        fields.findings.append(ScenarioError("E0302", "expected a Kubernetes object", path))
+        return False
+    before = len(fields.findings)
+    metadata = item.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    stand_in = {"apiVersion": item.get("apiVersion"), "kind": item.get("kind"), "metadata": {"name": "x"}}
+    fields.attempt(lambda: decode_object(stand_in, epoch=DEFAULT_EPOCH, path=path), None)
+    names = [name for name in (metadata.get("name"), metadata.get("generateName")) if name is not None]
+    if not names or not all(isinstance(name, str) and name for name in names):
+        text = "Required value: name or generateName is required"
+        fields.findings.append(ScenarioError("E0203", text, f"{path}.metadata.name"))
+    if item.get("spec") is not None and not isinstance(item["spec"], Mapping):
+        fields.findings.append(ScenarioError("E0213", "expected a mapping", f"{path}.spec"))
+    return len(fields.findings) == before
 
 
 def _check(fields: Fields, item: Mapping[str, Any], path: str) -> None:

@@ -14,7 +14,7 @@ from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.scenario.costs import parse_costs, parse_faults
 from simulations.engine.scenario.fields import Fields
 from simulations.engine.scenario.model import DEFAULT_CONTROLLERS, DEFAULT_EPOCH, Operation, Scenario, SchedulerSpec
-from simulations.engine.scenario.objects import check_objects, expand_generate
+from simulations.engine.scenario.objects import check_objects, check_shape, expand_generate
 from simulations.engine.scheduler.config import parse_config
 
 API_VERSION: Final = "schedscope/v1alpha1"
@@ -189,12 +189,11 @@ class _Parser:
 def _create(fields: Fields, at: int) -> Operation | None:
     fields.only(("object",))
     manifest = fields.value.get("object")
-    before = len(fields.findings)
-    check_objects(fields, [manifest], field="object")
-    if len(fields.findings) > before or not isinstance(manifest, Mapping):
+    if not check_shape(fields, manifest, fields.at("object")) or not isinstance(manifest, Mapping):
         return None
     metadata = manifest["metadata"]
-    return Operation(at, "create", manifest["kind"], str(metadata.get("namespace") or ""), metadata["name"], manifest)
+    name = str(metadata.get("name") or metadata["generateName"])
+    return Operation(at, "create", manifest["kind"], str(metadata.get("namespace") or ""), name, manifest)
 
 
 def _target(fields: Fields, kind: str) -> tuple[str, str, str] | None:

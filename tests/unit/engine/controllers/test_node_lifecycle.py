@@ -1,11 +1,15 @@
 """Silent kubelets, mirrored taints, and what is collected afterwards."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from simulations.engine.whatif import compose, import_document
+from simulations.importers.kubectl import import_paths
 from tests.unit.engine.controllers.clusters import Story, create, delete, node, patch, pod, template, workload
 
+SHOP = Path(__file__).resolve().parents[4] / "data" / "clusters" / "shop-40-nodes.yaml"
 FAIL, RECOVER = {"at": "3s", "failNodeOperation": {"node": "n1"}}, {"at": "100s", "recoverNodeOperation": {"node": "n1"}}
 
 
@@ -120,14 +124,8 @@ def test_two_pods_bound_to_the_same_room_by_hand_the_second_is_refused_by_the_ku
 
 
 def test_an_imported_cluster_is_left_as_it_is_when_nothing_happens():
-    from pathlib import Path
-
-    from simulations.engine.whatif import compose, import_document
-    from simulations.importers.kubectl import import_paths
-
-    dump = import_paths([Path(__file__).resolve().parents[3] / ".." / "data" / "clusters" / "shop-40-nodes.yaml"])
+    dump = import_paths([SHOP])
     document = compose(import_document("shop", f"{dump.newest:%Y-%m-%dT%H:%M:%SZ}"), dump.objects)
-    spec = document["spec"]
-    story = Story(spec["initial"], duration="120s", startTime=spec["startTime"])
+    story = Story(document["spec"]["initial"], duration="120s", startTime=document["spec"]["startTime"])
     assert not [r for r in story.records if r.actor == "controller-manager"]
     assert len(story.pods()) == 236
