@@ -9,7 +9,7 @@ from simulations.engine.whatif import compose, import_document
 from simulations.importers.kubectl import import_paths
 from tests.unit.engine.controllers.clusters import Story, create, delete, node, patch, pod, template, workload
 
-SHOP = Path(__file__).resolve().parents[4] / "data" / "clusters" / "shop-40-nodes.yaml"
+SHOP = Path(__file__).resolve().parents[3] / "data" / "clusters" / "shop-40-nodes.yaml"
 FAIL, RECOVER = {"at": "3s", "failNodeOperation": {"node": "n1"}}, {"at": "100s", "recoverNodeOperation": {"node": "n1"}}
 
 
