@@ -25,11 +25,14 @@ RUN_ANNOTATION: Final = "schedscope/run-seconds"
 
 @dataclass(frozen=True, slots=True)
 class KubeletSettings:
-    """Durations in ns. With `poll` the kubelet looks at Pods only at its multiples, as the recordings' stand-in does; 0: at once."""
+    """Durations in ns. Containers of a deleted Pod stop within `stop`; the Pod is gone `cleanup` later (volumes, cgroups; without it
+    no phase is written in between). With `poll` the kubelet looks at Pods only at its multiples, as the recordings' stand-in does.
+    """
 
     startup: int = SECOND
     stop: int = 2 * SECOND
     poll: int = 0
+    cleanup: int = 500 * MILLISECOND
 
 
 RECORDED_POLL: Final = 50 * MILLISECOND
@@ -133,7 +136,22 @@ class Kubelet:
         if planned is not None and planned <= end:
             return
         self._stopping[pod.uid] = end
-        self.api.loop.at(end, self._remove, pod, cause, end)
+        self.api.loop.at(end, self._stopped, pod, cause, end, grace < takes)
+
+    def _stopped(self, pod: Pod, cause: int, end: SimTime, killed: bool) -> None:
+        """All containers have stopped: say how, clean up, and let the Pod go."""
+        if self._stopping.get(pod.uid) != end or self.api.heartbeats.silent(pod.node_name):
+            return
+        if not self.settings.cleanup:
+            self._remove(pod, cause, end)
+            return
+        current = self.api.get("Pod", pod.namespace, pod.name)
+        if current is not None and current.uid == pod.uid and not current.terminal:
+            started = current.phase != PENDING
+            phase, reason = (SUCCEEDED, "PodCompleted") if started and not killed and exit_code(pod) == 0 else (FAILED, "PodFailed")
+            ended = (Condition("Ready", "False", reason), Condition("ContainersReady", "False", reason))
+            self.client.report_pod(current, phase, conditions=ended, cause=cause)
+        self.api.loop.after(self.settings.cleanup, self._remove, pod, cause, end)
 
     def _remove(self, pod: Pod, cause: int, end: SimTime) -> None:
         if self._stopping.get(pod.uid) == end and not self.api.heartbeats.silent(pod.node_name):

@@ -158,8 +158,9 @@ class _Parser:
 
     def _kubelet(self) -> KubeletSettings:
         fields = self.spec.sub("kubelet")
-        fields.only(("startup", "stop", "poll"))
-        return KubeletSettings(fields.duration("startup", SECOND), fields.duration("stop", 2 * SECOND), fields.duration("poll", 0))
+        fields.only(("startup", "stop", "poll", "cleanup"))
+        usual = KubeletSettings()
+        return KubeletSettings(*(fields.duration(name, getattr(usual, name)) for name in ("startup", "stop", "poll", "cleanup")))
 
     def _initial(self) -> tuple[Document, ...]:
         generated = expand_generate(self.spec)

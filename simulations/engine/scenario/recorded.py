@@ -41,9 +41,8 @@ def from_recorded(document: Mapping[str, Any]) -> Scenario:
     spec["initial"] = [o for o in spec.get("initial") or [] if not str(o.get("kind")).startswith("ValidatingAdmissionPolicy")]
     name = str(document.get("name") or "recorded")
     scenario = parse_scenario({"apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": name}, "spec": spec})
-    return replace(
-        scenario, faults=refused, kubelet=replace(scenario.kubelet, poll=RECORDED_POLL), not_modelled=tuple(dict.fromkeys(left_out))
-    )
+    stand_in = replace(scenario.kubelet, poll=RECORDED_POLL, cleanup=0)
+    return replace(scenario, faults=refused, kubelet=stand_in, not_modelled=tuple(dict.fromkeys(left_out)))
 
 
 def _refused_deletions(initial: list[Mapping[str, Any]]) -> tuple[Fault, ...]:

@@ -71,13 +71,41 @@ def test_a_bound_pod_runs_after_the_startup():
 
 
 @pytest.mark.parametrize(
-    "manifest, seconds",
-    [(pod(on="n1"), 2), (pod(on="n1", grace=1), 1), (pod(on="n1", **{"oracle/stop-seconds": "7"}), 7), (pod(on="n1", grace=0), 0)],
+    "manifest, seconds, phase",
+    [
+        (pod(on="n1"), 2, "Succeeded"),
+        (pod(on="n1", grace=1), 1, "Failed"),
+        (pod(on="n1", **{"oracle/stop-seconds": "7"}), 7, "Succeeded"),
+        (pod(on="n1", **{"schedscope/exit-code": "143"}), 2, "Failed"),
+    ],
+    ids=["its process stops", "its process is killed when the grace ends", "its own time to stop", "its own exit code"],
 )
-def test_a_deleted_pod_is_gone_after_its_stop_within_its_grace(manifest, seconds):
+def test_a_deleted_pod_ends_within_its_grace_and_is_gone_after_the_cleanup(manifest, seconds, phase):
     _simulation, records = run(manifest, operations=[{"at": "1s", "deleteOperation": {"name": "p"}}])
-    asked, gone = first(records, actor="user", verb="delete"), first(records, verb="gone")
-    assert abs(gone.t - asked.t - seconds * SECOND) < 40 * MILLISECOND
+    asked, ended, gone = first(records, actor="user"), first(records, actor="kubelet", verb="patch"), first(records, verb="gone")
+    assert ended.data["after"]["phase"] == phase
+    assert abs(ended.t - asked.t - seconds * SECOND) < 40 * MILLISECOND
+    assert abs(gone.t - ended.t - 500 * MILLISECOND) < 40 * MILLISECOND
+
+
+def test_without_a_cleanup_or_with_grace_zero_no_phase_comes_before_the_end():
+    operations = [{"at": "1s", "deleteOperation": {"name": "p"}}]
+    for manifest, kubelet in ((pod(on="n1"), {"stop": "2s", "cleanup": 0}), (pod(on="n1", grace=0), {})):
+        _simulation, records = run(manifest, operations=operations, kubelet=kubelet)
+        assert not [r for r in records if r.actor == "kubelet" and r.verb == "patch"]
+        assert first(records, verb="gone").t < 4 * SECOND
+
+
+def test_the_room_of_a_deleted_pod_is_free_when_its_containers_have_stopped():
+    wide = {"resources": {"requests": {"cpu": "6"}}, "name": "c", "image": "i"}
+    first_one, second = ({**p, "spec": {**p["spec"], "containers": [wide]}} for p in (pod(on="n1"), pod("next")))
+    _simulation, records = run(first_one, second, operations=[{"at": "1s", "deleteOperation": {"name": "p"}}])
+    ended, bound, gone = (
+        first(records, name="p", actor="kubelet"),
+        first(records, resource="pods/binding"),
+        first(records, verb="gone"),
+    )
+    assert ended.t < bound.t < gone.t
 
 
 def test_with_a_poll_the_kubelet_looks_at_its_multiples_only():
