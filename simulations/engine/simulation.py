@@ -188,7 +188,13 @@ def _issue(user: Client, operation: Operation) -> Any:
     if operation.verb == "create":
         return user.create(operation.manifest)
     if operation.verb == "delete":
-        return user.delete(operation.kind, operation.namespace, operation.name, grace_seconds=operation.grace_seconds)
+        return user.delete(
+            operation.kind,
+            operation.namespace,
+            operation.name,
+            grace_seconds=operation.grace_seconds,
+            propagation=operation.propagation,
+        )
     return user.patch(operation.kind, operation.namespace, operation.name, operation.manifest)
 
 

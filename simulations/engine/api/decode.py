@@ -248,6 +248,8 @@ def _common(document: Document, kind: str, epoch: datetime) -> dict[str, Any]:
         "labels": intern_labels(_texts(metadata, "labels")),
         "annotations": _texts(metadata, "annotations"),
         "owners": _owners(metadata),
+        "finalizers": tuple(str(f) for f in metadata.get("finalizers") or []),
+        "deletion_time": parse_time(metadata.get("deletionTimestamp"), epoch, "metadata.deletionTimestamp"),
         "created": parse_time(metadata.get("creationTimestamp"), epoch, "metadata.creationTimestamp") or 0,
         "raw": dict(document),
     }

@@ -23,7 +23,9 @@ class ApiObject:
     labels: Labels = EMPTY_LABELS
     annotations: dict[str, str] = field(default_factory=dict)
     owners: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
     created: SimTime = 0
+    deletion_time: SimTime | None = None
     resource_version: int = 0
     raw: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -31,6 +33,11 @@ class ApiObject:
     def key(self) -> tuple[str, str]:
         """Namespace and name."""
         return self.namespace, self.name
+
+    @property
+    def terminating(self) -> bool:
+        """Whether it has a deletionTimestamp: it waits for its finalizers (a Namespace for its content)."""
+        return self.deletion_time is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

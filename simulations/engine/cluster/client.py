@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simulations.engine.api.pod import Condition, Pod
-from simulations.engine.cluster import writes
+from simulations.engine.cluster import deletion, writes
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer
 from simulations.engine.cluster.limiter import TokenBucket
@@ -60,11 +60,29 @@ class Client:
         return self._send(call, lambda c: writes.create(self.api, c, document))
 
     def delete(
-        self, kind: str, namespace: str, name: str, *, grace_seconds: int | None = None, uid: str = "", cause: int = 0
+        self,
+        kind: str,
+        namespace: str,
+        name: str,
+        *,
+        grace_seconds: int | None = None,
+        uid: str = "",
+        propagation: str = "",
+        cause: int = 0,
     ) -> Future[Answer]:
-        """DELETE an object; `grace_seconds` None leaves the grace to the object, `uid` is a precondition."""
+        """DELETE an object; `grace_seconds` None leaves the grace to the object, `uid` is a precondition, `propagation` says what
+        becomes of what it owns (Background without it).
+        """
         call = Call(self.actor, "delete", RESOURCES[kind], namespace, name, cause, {"gracePeriodSeconds": grace_seconds})
-        return self._send(call, lambda c: writes.delete(self.api, c, kind, grace_seconds, uid))
+        if propagation:
+            call.data["propagationPolicy"] = propagation
+        options = deletion.Options(grace_seconds, uid, propagation)
+        return self._send(call, lambda c: deletion.delete(self.api, c, kind, options))
+
+    def finalize_namespace(self, name: str, *, cause: int = 0) -> Future[Answer]:
+        """PUT namespaces/finalize: an empty Namespace that is being deleted goes."""
+        call = Call(self.actor, "update", "namespaces/finalize", "", name, cause)
+        return self._send(call, lambda c: deletion.finalize(self.api, c))
 
     def bind(self, pod: Pod, node_name: str, *, cause: int = 0) -> Future[Answer]:
         """POST pods/binding."""

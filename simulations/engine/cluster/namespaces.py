@@ -9,21 +9,28 @@ from typing import TYPE_CHECKING, Any, Final
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.quantity import parse_quantity
 from simulations.engine.api.workloads import LimitRange, ResourceQuota
+from simulations.engine.cluster import refusals
 from simulations.engine.cluster.answers import Answer
 
 if TYPE_CHECKING:
     from simulations.engine.cluster.api_server import ApiServer
+    from simulations.engine.cluster.client import Call
 
 CLUSTER_SCOPED: Final = frozenset({"Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass"})
 _NANO: Final = 10**9
 Document = Mapping[str, Any]
 
 
-def missing(api: "ApiServer", kind: str, namespace: str) -> Answer | None:
-    """404 for an object of a namespace that is not there."""
-    if kind in CLUSTER_SCOPED or api.get("Namespace", "", namespace) is not None:
+def closed(api: "ApiServer", call: "Call", kind: str, namespace: str) -> Answer | None:
+    """404 for an object of a namespace that is not there, 403 for one that is being deleted."""
+    if kind in CLUSTER_SCOPED:
         return None
-    return Answer(404, "NotFound", f'namespaces "{namespace}" not found')
+    found = api.get("Namespace", "", namespace)
+    if found is None:
+        return Answer(404, "NotFound", f'namespaces "{namespace}" not found')
+    if not found.terminating:
+        return None
+    return refusals.forbidden(call, kind, f"unable to create new content in namespace {namespace} because it is being terminated")
 
 
 # ---- limit ranges

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 from simulations.engine.api.decode import decode_object
 from simulations.engine.api.encode import node_manifest, pod_manifest
 from simulations.engine.api.labels import intern_labels
+from simulations.engine.api.names import generate_name
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.api.scheduling import REGION_LABEL, ZONE_LABEL
 from simulations.engine.api.validation import validate
 from simulations.engine.api.workload_rules import changed_object
-from simulations.engine.api.workloads import PriorityClass
+from simulations.engine.api.workloads import Namespace, PriorityClass
 from simulations.engine.cluster import namespaces, pod_updates, refusals
 from simulations.engine.cluster.answers import Answer, conflict, not_found
 from simulations.engine.cluster.api_server import ApiServer, state_of
-from simulations.engine.kernel.clock import SECOND, SimTime
+from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -48,16 +49,16 @@ def record(api: ApiServer, call: "Call", answer: Answer) -> Answer:
 
 def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     """Admit, validate and store a new object; its status is dropped for Pods."""
-    metadata = document.get("metadata") or {}
     kind = str(document.get("kind"))
-    existing = api.get(kind, str(metadata.get("namespace") or ("" if kind in ("Node", "PriorityClass") else "default")), call.name)
-    if existing is not None:
-        going = "object is being deleted: " if getattr(existing, "terminating", False) else ""
-        return Answer(409, "AlreadyExists", f'{going}{call.resource} "{call.name}" already exists')
-    namespace = "" if kind in namespaces.CLUSTER_SCOPED else str(metadata.get("namespace") or "default")
-    refused = namespaces.missing(api, kind, namespace)
+    document = _named(api, call, document)
+    namespace = "" if kind in namespaces.CLUSTER_SCOPED else str(document["metadata"].get("namespace") or "default")
+    refused = namespaces.closed(api, call, kind, namespace)
     if refused is not None:
         return refused
+    existing = api.get(kind, namespace, call.name)
+    if existing is not None:
+        going = "object is being deleted: " if getattr(existing, "terminating", False) else ""
+        return Answer(409, "AlreadyExists", f'{going}{refusals.group_resource(kind, call.resource)} "{call.name}" already exists')
     if kind == "Pod":
         document, forbidden = namespaces.with_limits(api, {**document, "status": {"phase": "Pending"}}, namespace)
         if forbidden:
@@ -68,27 +69,39 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     forbidden = namespaces.over_quota(api, document, namespace) if kind == "Pod" else ""
     if forbidden:
         return refusals.forbidden(call, kind, forbidden)
-    if isinstance(item, Pod):
-        _begin(item, api.loop.now)
-    item = api.insert(item)
+    item = api.insert(_begun(item, api.loop.now))
     call.uid, call.namespace = item.uid, item.namespace
     after = state_of(item)
     if call.actor in ("user", "setup"):
         call.data["object"] = dict(document)
     if isinstance(item, Node):
         call.data["row"] = api.next_row()
+    if isinstance(item, Pod):
+        call.data["requests"] = item.spec.requests
     call.data["after"] = after
     answer = record(api, call, Answer(201, object=item))
     api.added(item, answer.seq)
     return answer
 
 
-def _begin(pod: Pod, now: SimTime) -> None:
-    pod.uid = ""
-    pod.created = now
-    if pod.spec.scheduling_gates:
+def _named(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The manifest with a name: the server makes one from generateName."""
+    metadata = document.get("metadata") or {}
+    if metadata.get("name") or not metadata.get("generateName"):
+        return {**document, "metadata": metadata}
+    call.name = generate_name(str(metadata["generateName"]), api.streams.stream("names/api"))
+    return {**document, "metadata": {**metadata, "name": call.name}}
+
+
+def _begun(item: Any, now: SimTime) -> Any:
+    """What the server writes into every new object: when it was made, and that it has no uid of its own."""
+    if not isinstance(item, Pod | Node):
+        return replace(item, uid="", created=now, deletion_time=None)
+    item.uid, item.created = "", now
+    if isinstance(item, Pod) and item.spec.scheduling_gates:
         text = "Scheduling is blocked due to non-empty scheduling gates"
-        pod.conditions = (Condition("PodScheduled", "False", "SchedulingGated", text),)
+        item.conditions = (Condition("PodScheduled", "False", "SchedulingGated", text),)
+    return item
 
 
 def _admitted(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Any:
@@ -112,48 +125,8 @@ def _second_default(api: ApiServer, call: "Call", item: PriorityClass) -> Answer
     return refusals.forbidden(call, item.kind, text)
 
 
-def delete(api: ApiServer, call: "Call", kind: str, grace_seconds: int | None, uid: str) -> Answer:
-    """Begin or finish a deletion."""
-    item = api.get(kind, call.namespace, call.name)
-    if item is None:
-        return not_found(call.resource, call.name)
-    call.uid = item.uid
-    if uid and uid != item.uid:
-        return conflict(f"Precondition failed: UID in precondition: {uid}, UID in object meta: {item.uid}")
-    if not isinstance(item, Pod):
-        call.data["after"] = state_of(item)
-        return _removed(api, call, item)
-    grace = item.spec.grace_seconds if grace_seconds is None else max(grace_seconds, 0)
-    if not item.node_name or item.terminal:
-        grace = 0
-    if grace == 0:
-        return _removed(api, call, item)
-    return _graceful(api, call, item, grace)
-
-
-def _removed(api: ApiServer, call: "Call", item: Any) -> Answer:
-    """Take the object away; a Pod with finalizers stays, marked, until the last of them is removed."""
-    if isinstance(item, Pod) and item.finalizers:
-        if item.deletion_grace == 0:
-            return Answer(200, object=item)
-        marked = item.replace(deletion_time=api.loop.now, deletion_grace=0, generation=item.generation + (not item.terminating))
-        return _changed(api, call, api.store(marked), item)
-    answer = record(api, call, Answer(200, object=item))
-    api.remove(item, answer.seq)
-    return answer
-
-
-def _graceful(api: ApiServer, call: "Call", pod: Pod, grace: int) -> Answer:
-    """Set the deletionTimestamp; a second deletion can only bring it forward."""
-    if pod.deletion_grace is not None and grace >= pod.deletion_grace:
-        return Answer(200, object=pod)
-    requested = api.loop.now if pod.deletion_time is None else pod.deletion_time - (pod.deletion_grace or 0) * SECOND
-    generation = pod.generation + (1 if pod.deletion_time is None else 0)
-    changed = api.store(pod.replace(deletion_time=requested + grace * SECOND, deletion_grace=grace, generation=generation))
-    return _changed(api, call, changed, pod)
-
-
-def _changed(api: ApiServer, call: "Call", changed: Any, old: Any, code: int = 200) -> Answer:
+def store_answer(api: ApiServer, call: "Call", changed: Any, old: Any, code: int = 200) -> Answer:
+    """Answer a call that changed a stored object, and tell the watchers."""
     call.uid = changed.uid
     call.data["after"] = state_of(changed)
     answer = record(api, call, Answer(code, object=changed))
@@ -183,7 +156,7 @@ def bind(api: ApiServer, call: "Call", uid: str, node_name: str) -> Answer:
     if api.settings.feature_gates.get("ClearingNominatedNodeNameAfterBinding", True):
         changes["nominated_node_name"] = ""
     changed = api.store(pod.replace(**changes))
-    return _changed(api, call, changed, pod, 201)
+    return store_answer(api, call, changed, pod, 201)
 
 
 def _topology_labels(api: ApiServer, pod: Pod, node_name: str) -> Any:
@@ -248,7 +221,7 @@ def patch_status(api: ApiServer, call: "Call", uid: str, change: StatusChange) -
     same = ("conditions", "nominated_node_name", "phase", "start_time")
     if all(getattr(changed, name) == getattr(pod, name) for name in same):
         return Answer(200, object=pod)
-    return _changed(api, call, api.store(changed), pod)
+    return store_answer(api, call, api.store(changed), pod)
 
 
 def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any]) -> Answer:
@@ -286,10 +259,17 @@ def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any
     else:
         changed = replace(changed, uid=item.uid, created=item.created)
     call.data["object"] = after
-    answer = _changed(api, call, api.store(changed), item)
-    if isinstance(changed, Pod) and changed.terminating and changed.deletion_grace == 0 and not changed.finalizers:
-        api.remove(changed, answer.seq)  # its last finalizer was removed
+    answer = store_answer(api, call, api.store(changed), item)
+    if _is_let_go(changed):
+        api.remove(changed, answer.seq)
     return answer
+
+
+def _is_let_go(item: Any) -> bool:
+    """Whether nothing holds an object any more that is being deleted: its last finalizer was removed."""
+    if isinstance(item, Node | Namespace) or not item.terminating or item.finalizers:
+        return False
+    return not isinstance(item, Pod) or item.deletion_grace == 0
 
 
 def _update_refused(item: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> Answer | None:
@@ -299,13 +279,13 @@ def _update_refused(item: Any, before: Mapping[str, Any], after: Mapping[str, An
     if version is not None and str(version) != str(item.resource_version):
         text = "the object has been modified; please apply your changes to the latest version and try again"
         return conflict(f'Operation cannot be fulfilled on {item.kind.lower()}s "{item.name}": {text}')
-    if not isinstance(item, Pod):
+    if isinstance(item, Node):
         return None
-    text = pod_updates.refused(before.get("spec") or {}, after.get("spec") or {})
+    text = pod_updates.refused(before.get("spec") or {}, after.get("spec") or {}) if isinstance(item, Pod) else ""
     new = [name for name in metadata.get("finalizers") or [] if name not in item.finalizers]
     if new and item.terminating:
         text = f"metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers {new}"
-    return refusals.invalid("Pod", item.name, [text]) if text else None
+    return refusals.invalid(item.kind, item.name, [text]) if text else None
 
 
 def _keep_unwritten(changed: Pod, old: Pod) -> None:

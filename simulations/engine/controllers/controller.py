@@ -6,12 +6,12 @@ Source: pkg/controller/controller_utils.go; staging/src/k8s.io/client-go/util/wo
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
+from simulations.engine.api.names import generate_name
 from simulations.engine.api.pod import OwnerReference, Pod
 from simulations.engine.api.workloads import ApiObject
 from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
 from simulations.engine.cluster.client import Client
-from simulations.engine.controllers.names import generate_name
 from simulations.engine.kernel.clock import MILLISECOND
 from simulations.engine.kernel.loop import Future, Steps, all_of
 
@@ -105,7 +105,8 @@ class Controller(Generic[T]):
             self.api.loop.spawn(self._run(key, cause), f"{self.KIND.lower()} {key[1]}")
 
     def _run(self, key: Key, cause: int) -> Steps[None]:
-        yield from self.sync(self.items[key], cause)
+        item = self.items[key]
+        yield from self.sync_terminating(item, cause) if item.terminating else self.sync(item, cause)
         yield self.api.settings.costs.watch_delay  # its own writes are seen before the next sync
         self._busy.discard(key)
         again = self._again.pop(key, None)
@@ -115,6 +116,10 @@ class Controller(Generic[T]):
     def sync(self, item: T, cause: int) -> Steps[None]:
         """Bring the object one step nearer to what it should be."""
         raise NotImplementedError
+
+    def sync_terminating(self, item: T, cause: int) -> Steps[None]:
+        """An object that is being deleted makes and removes nothing any more."""
+        yield 0
 
     # ---- writes
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
+from simulations.engine.api.names import generate_name
 from simulations.engine.api.pod import FAILED, SUCCEEDED, Pod
 from simulations.engine.api.workloads import Job
 from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
 from simulations.engine.controllers.controller import Controller, active, ready
-from simulations.engine.controllers.names import generate_name
 from simulations.engine.kernel.clock import MINUTE, SECOND, SimTime
-from simulations.engine.kernel.loop import Steps, all_of
+from simulations.engine.kernel.loop import Future, Steps, all_of
 
 NAME: Final = "job-controller"
 FINALIZER: Final = "batch.kubernetes.io/job-tracking"
@@ -55,11 +55,30 @@ class JobController(Controller[Job]):
         item: Job = event.object
         if event.type == DELETED:
             self.progress.pop(item.key, None)
+            for pod in self.pods.get(item.key, {}).values():
+                self._release(pod, event.cause)
         elif item.key not in self.progress:
             self.progress[item.key] = _from_status(item)
         super().on_item(event)
 
+    def pod_changed(self, key: Key, event: WatchEvent) -> None:
+        """A Pod whose Job is gone has nobody to count it: its finalizer must not hold it."""
+        pod: Pod = event.object
+        if key not in self.items and event.type != DELETED and (pod.terminating or pod.terminal):
+            self._release(pod, event.cause)
+        super().pod_changed(key, event)
+
+    def _release(self, pod: Pod, cause: int) -> Future[Answer] | None:
+        if FINALIZER not in pod.finalizers:
+            return None
+        rest = [name for name in pod.finalizers if name != FINALIZER]
+        return self.client.patch("Pod", pod.namespace, pod.name, {"metadata": {"finalizers": rest}}, cause=cause)
+
     # ---- syncs
+
+    def sync_terminating(self, item: Job, cause: int) -> Steps[None]:
+        """Its Pods are still counted, and let go."""
+        yield from self._count(item, self.progress[item.key], list(self.pods.get(item.key, {}).values()), cause)
 
     def sync(self, item: Job, cause: int) -> Steps[None]:
         """Count what ended, then start, stop or finish."""
@@ -89,10 +108,9 @@ class JobController(Controller[Job]):
             if over and pod.uid not in known.counted:
                 known.counted.add(pod.uid)
                 self._judge(item, known, pod)
-            if (pod.terminal or pod.terminating) and FINALIZER in pod.finalizers and pod.uid in known.counted:
-                rest = [name for name in pod.finalizers if name != FINALIZER]
-                calls.append(self.client.patch("Pod", pod.namespace, pod.name, {"metadata": {"finalizers": rest}}, cause=cause))
-        yield all_of(self.api.loop, calls)
+            if (pod.terminal or pod.terminating) and pod.uid in known.counted:
+                calls.append(self._release(pod, cause))
+        yield all_of(self.api.loop, [call for call in calls if call is not None])
 
     def _judge(self, item: Job, known: Progress, pod: Pod) -> None:
         if pod.phase == SUCCEEDED:

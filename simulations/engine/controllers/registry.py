@@ -4,7 +4,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from simulations.engine.cluster.api_server import ApiServer
-from simulations.engine.controllers import daemonset, deployment, garbage, job, node_lifecycle, pod_gc, replicaset, statefulset
+from simulations.engine.controllers import (
+    daemonset,
+    deployment,
+    garbage,
+    job,
+    namespace,
+    node_lifecycle,
+    pod_gc,
+    replicaset,
+    statefulset,
+)
 
 CONTROLLERS: Final[dict[str, Callable[[ApiServer], Any]]] = {
     replicaset.NAME: replicaset.ReplicaSetController,
@@ -13,6 +23,7 @@ CONTROLLERS: Final[dict[str, Callable[[ApiServer], Any]]] = {
     statefulset.NAME: statefulset.StatefulSetController,
     daemonset.NAME: daemonset.DaemonSetController,
     job.NAME: job.JobController,
+    namespace.NAME: namespace.NamespaceController,
     garbage.NAME: garbage.GarbageCollector,
     pod_gc.NAME: pod_gc.PodGarbageCollector,
     node_lifecycle.NAME: node_lifecycle.NodeLifecycleController,

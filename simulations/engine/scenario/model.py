@@ -29,6 +29,7 @@ class Operation:
     name: str
     manifest: Mapping[str, Any] = field(default_factory=dict)
     grace_seconds: int | None = None
+    propagation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

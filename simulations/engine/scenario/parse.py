@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from simulations.engine.cluster.api_server import RESOURCES
+from simulations.engine.cluster.deletion import POLICIES
 from simulations.engine.cluster.versions import DEFAULT_VERSION, feature_gates
 from simulations.engine.controllers.kubelet import KubeletSettings
 from simulations.engine.controllers.registry import CONTROLLERS
@@ -210,10 +211,15 @@ def _target(fields: Fields, kind: str) -> tuple[str, str, str] | None:
 
 
 def _delete(fields: Fields, at: int) -> Operation | None:
-    fields.only(("kind", "namespace", "name", "gracePeriodSeconds"))
+    fields.only(("kind", "namespace", "name", "gracePeriodSeconds", "propagationPolicy"))
     target = _target(fields, fields.text("kind", "Pod"))
     grace = fields.integer("gracePeriodSeconds", -1, 0, 2**31)
-    return None if target is None else Operation(at, "delete", *target, grace_seconds=None if grace < 0 else grace)
+    policy = fields.text("propagationPolicy")
+    if policy and policy not in POLICIES:
+        fields.wrong("propagationPolicy", "E0302", f"{policy!r} is not a policy ({', '.join(POLICIES)})")
+    if target is None:
+        return None
+    return Operation(at, "delete", *target, grace_seconds=None if grace < 0 else grace, propagation=policy)
 
 
 def _patch(fields: Fields, at: int) -> Operation | None:
