@@ -9,7 +9,9 @@ from django.db.models import Q, QuerySet
 
 from simulations import results
 from simulations.access import Viewer, visible
+from simulations.analysis import overview
 from simulations.analysis.catalogue import TABLES
+from simulations.analysis.overview import Overview
 from simulations.analysis.reading import RunFacts, subject_of
 from simulations.analysis.tables import table_rows
 from simulations.analysis.why.explain import explain
@@ -243,6 +245,13 @@ class StoredTrace:
                 return
             after = piece[-1].seq
 
+    def overview(self) -> Overview:
+        """What Nodes offer and Pods ask for."""
+        made = Q(verb="create") & (Q(subject__startswith="pods/") | Q(subject__startswith="nodes/"))
+        changed = Q(verb__in=("patch", "update"), subject__startswith="nodes/")
+        bodies = self._records.filter(made | changed).order_by("seq").values_list("body", flat=True)
+        return overview.fold(decode(bytes(body)) for body in bodies.iterator(chunk_size=RECORDS_AT_ONCE))
+
     def facts(self) -> RunFacts:
         """What holds for the whole run."""
         wanted = self._records.filter(Q(verb="begin") | Q(subject__startswith="nodes/", verb__in=("create", "gone")))
@@ -256,6 +265,17 @@ class StoredTrace:
 def facts(run_id: int) -> RunFacts:
     """The facts of a run: stated limits, versions, node names."""
     return StoredTrace(run_id).facts()
+
+
+def run_overview(run_id: int) -> dict[str, Any]:
+    """What the cluster overview of a run needs besides its spans."""
+    return StoredTrace(run_id).overview().as_dict()
+
+
+def cluster_overview(cluster_id: int) -> dict[str, Any]:
+    """The same for an imported cluster, with the spans of its moment in wire form."""
+    found, spans = overview.of_snapshot(cluster_objects(cluster_id))
+    return {**found.as_dict(), "spans": spans}
 
 
 def why(run_id: int, pod: str, at: int | None = None) -> Why | None:

@@ -1,5 +1,6 @@
 """Clusters: all, and one with its nodes and pods in kubectl's columns."""
 
+import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
@@ -32,3 +33,11 @@ def cluster(request: HttpRequest, cluster_id: int) -> HttpResponse:
         "matching": len(shown), "all": len(pods), "q": text, "budgets": budget_rows(objects, found.taken_at),
     }  # fmt: skip
     return render(request, "cluster.html", context)
+
+
+@require_GET
+def overview(request: HttpRequest, cluster_id: int) -> HttpResponse:
+    """What the overview draws of an imported cluster."""
+    if queries.cluster(cluster_id) is None:
+        return not_found(request, f"There is no cluster {cluster_id}.")
+    return HttpResponse(msgspec.json.encode(queries.cluster_overview(cluster_id)), content_type="application/json")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -45,3 +46,12 @@ def spans(request: HttpRequest, run_id: int) -> HttpResponse:
     if batch is None:
         return JsonResponse({"code": "E0622", "message": f"there is no run {run_id}"}, status=404)
     return HttpResponse(batch.as_json(), content_type="application/json")
+
+
+@looks_only
+@require_GET
+def overview(request: HttpRequest, run_id: int) -> HttpResponse:
+    """What nodes offer and pods ask for; where pods are is in the spans."""
+    if queries.run(run_id) is None:
+        return JsonResponse({"code": "E0622", "message": f"there is no run {run_id}"}, status=404)
+    return HttpResponse(msgspec.json.encode(queries.run_overview(run_id)), content_type="application/json")

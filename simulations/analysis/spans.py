@@ -273,6 +273,8 @@ class SpanFold:
             self._pen.close(pod.life, t, why or phase)
         if after.get("deletion") is not None:
             self._stop(pod, after)
+            if phase in _ENDED_PHASES:
+                self._pen.close(pod.stopping, t)  # its containers have stopped: it takes no room any more
         elif pod.node and phase == "Pending" and pod.life is None:
             pod.life = self._pen.open(SpanKind.STARTING, pod, t, pod.node)
         elif phase == "Running" and (pod.life is None or pod.life.kind != SpanKind.RUNNING):

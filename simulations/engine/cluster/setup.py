@@ -34,6 +34,8 @@ def load(api: ApiServer, documents: Iterable[Mapping[str, Any]]) -> None:
         data: dict[str, Any] = {"object": dict(document)}
         if isinstance(item, Node):
             data["row"] = api.next_row()
+        if isinstance(item, Pod):
+            data["requests"] = item.spec.requests
         data["after"] = state_of(item)
         api.trace.add(
             api.loop.now, SETUP, "create", resource=RESOURCES[kind_of(item)], namespace=item.namespace, name=item.name, uid=item.uid,

@@ -1,5 +1,6 @@
 // The run page: wires store, stream, view, painter, player, filter, selection and the why panel together.
 import { actionOf, isTyping } from "../keys.js";
+import { ClusterOverview } from "../overview/overview.js";
 import { matches, parseFilter } from "./filter.js";
 import { duration, simTime } from "./format.js";
 import { KINDS } from "./kinds.js";
@@ -21,6 +22,14 @@ const view = new View();
 const painter = new Painter(canvas);
 const player = new Player(() => { syncButtons(); draw(); });
 const minimap = new Minimap(byId("minimap"), (fraction) => { const whole = wholeRange(); const half = (view.to - view.from) / 2; const middle = whole.from + fraction * (whole.to - whole.from); moved(); view.set(middle - half, middle + half); draw(); });
+const overview = new ClusterOverview(byId("overview"), {
+  spans: () => store.spans.values(),
+  now: () => player.now(store),
+  facts: () => fetch(root.dataset.overview).then((answer) => { if (!answer.ok) throw new Error(answer.status); return answer.json(); }),
+  onPod: (span) => select(span, true),
+  selectedPod: () => state.selectedPod,
+  onChange: () => writeAddress(),
+});
 const hidden = new Set(["event"]);
 const state = { mode: "node", terms: [], filterText: "", selected: null, selectedPod: "", fitted: true, focusLane: 0, marks: [], layout: { lanes: [], height: 0 }, built: "", why: "" };
 
@@ -66,6 +75,7 @@ function draw() {
     build();
     byId("run-clock").textContent = simTime(player.now(store));
     if (state.mode === "table") { drawTable(); return; }
+    if (state.mode === "cluster") { drawCluster(); return; }
     const now = scene();
     painter.paint(now);
     minimap.paint(now, painter.colours);
@@ -73,6 +83,16 @@ function draw() {
     byId("range").textContent = `${simTime(view.from, 2)} to ${simTime(view.to, 2)} (${duration(view.to - view.from)})${merged}`;
   });
 }
+
+const slider = overview.part("time");
+function drawCluster() {
+  const whole = wholeRange();
+  if (document.activeElement !== slider) slider.value = String(Math.round(((player.now(store) - whole.from) / (whole.to - whole.from)) * 1000));
+  slider.setAttribute("aria-valuetext", simTime(player.now(store)));
+  byId("range").textContent = `at ${simTime(player.now(store))}`;
+  overview.draw();
+}
+slider.addEventListener("input", () => { const whole = wholeRange(); player.seek(whole.from + (Number(slider.value) / 1000) * (whole.to - whole.from), store); writeAddress(); });
 
 let tableKey = "";
 function drawTable() {
@@ -103,6 +123,7 @@ function writeAddress(push = false) {
   if (state.filterText) query.set("q", state.filterText);
   if (state.selectedPod) query.set("sel", state.selectedPod);
   if (state.why) query.set("why", state.why);
+  if (state.mode === "cluster") { if (overview.resource !== "cpu") query.set("fill", overview.resource); if (overview.grouping) query.set("group", overview.grouping); }
   if (!player.following && player.cursor !== null && !player.playing) query.set("t", Math.round(player.cursor));
   const off = [...hidden].filter((k) => k !== "event");
   if (off.length) query.set("off", off.join());
@@ -113,7 +134,9 @@ function writeAddress(push = false) {
 function readAddress() {
   const query = new URLSearchParams(location.search);
   const number = (name) => { const value = Number(query.get(name)); return query.has(name) && Number.isFinite(value) ? value : null; };
-  setMode(["node", "pod", "table"].includes(query.get("mode")) ? query.get("mode") : "node", false);
+  overview.resource = query.get("fill") || "cpu";
+  overview.grouping = query.get("group") || "";
+  setMode(["node", "pod", "table", "cluster"].includes(query.get("mode")) ? query.get("mode") : "node", false);
   setFilter(query.get("q") ?? "", false);
   if (number("from") !== null && number("to") > number("from")) { state.fitted = false; view.set(number("from"), number("to")); }
   state.selectedPod = query.get("sel") ?? "";
@@ -287,8 +310,10 @@ function syncButtons() {
 function setMode(mode, write = true) {
   state.mode = mode;
   for (const button of document.querySelectorAll("[data-mode]")) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
-  byId("timeline").hidden = mode === "table";
+  byId("timeline").hidden = mode === "table" || mode === "cluster";
   byId("span-table").hidden = mode !== "table";
+  byId("overview").hidden = mode !== "cluster";
+  byId("legend").hidden = mode === "cluster";
   view.scroll = 0;
   tableKey = "";
   if (write) { writeAddress(); requestAnimationFrame(resize); }
