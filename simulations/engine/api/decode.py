@@ -321,15 +321,19 @@ def _service(document: Document, common: dict[str, Any]) -> Service:
 
 
 def _quota(document: Document, common: dict[str, Any]) -> ResourceQuota:
-    hard = _mapping(_mapping(document, "spec"), "hard")
-    return ResourceQuota(**common, hard={str(k): parse_quantity(v, f"spec.hard[{k}]") for k, v in hard.items()})
+    spec = _mapping(document, "spec")
+    scopes = [{"scopeName": name} for name in spec.get("scopes") or []]
+    scopes += [dict(item) for item in _mapping(spec, "scopeSelector").get("matchExpressions") or [] if isinstance(item, Mapping)]
+    hard = {str(k): parse_quantity(v, f"spec.hard[{k}]") for k, v in _mapping(spec, "hard").items()}
+    return ResourceQuota(**common, hard=hard, scopes=tuple(scopes))
 
 
 def _limit_range(document: Document, common: dict[str, Any]) -> LimitRange:
     items = _mapping(document, "spec").get("limits") or []
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise ScenarioError("E0213", "expected a list of mappings", "spec.limits")
-    return LimitRange(**common, containers=tuple(dict(item) for item in items if item.get("type") == "Container"))
+    containers, pods = (tuple(dict(item) for item in items if item.get("type") == kind) for kind in ("Container", "Pod"))
+    return LimitRange(**common, containers=containers, pods=pods)
 
 
 def _namespace(_document: Document, common: dict[str, Any]) -> Namespace:

@@ -119,18 +119,20 @@ class Job(Workload):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceQuota(ApiObject):
-    """v1 ResourceQuota: `hard` by the name of what is counted, in nano units."""
+    """v1 ResourceQuota: `hard` by the name of what is counted, in nano units; `scopes` as `scopeSelector` writes them."""
 
     kind: ClassVar[str] = "ResourceQuota"
     hard: dict[str, int] = field(default_factory=dict)
+    scopes: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitRange(ApiObject):
-    """v1 LimitRange: its items for containers, as written."""
+    """v1 LimitRange: its items for containers and for whole Pods, as written."""
 
     kind: ClassVar[str] = "LimitRange"
     containers: tuple[dict[str, Any], ...] = ()
+    pods: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

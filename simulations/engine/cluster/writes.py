@@ -66,7 +66,7 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     item = _admitted(api, call, document)
     if isinstance(item, Answer):
         return item
-    forbidden = namespaces.over_quota(api, document, namespace) if kind == "Pod" else ""
+    forbidden = namespaces.over_quota(api, kind, document, namespace)
     if forbidden:
         return refusals.forbidden(call, kind, forbidden)
     item = api.insert(_begun(item, api.loop.now))

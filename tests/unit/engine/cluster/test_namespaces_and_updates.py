@@ -46,6 +46,7 @@ def test_a_namespace_can_be_made_first_and_those_of_initial_objects_are_there():
             "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=100m, limited: requests.cpu=150m",
         ),
         ({"limits_memory": "1Gi"}, "failed quota: q: must specify limits.memory for: main"),
+        ({"memory": "100Mi"}, "exceeded quota: q, requested: memory=64Mi, used: memory=64Mi, limited: memory=100Mi"),
     ],
 )
 def test_a_quota_forbids_what_is_too_much(hard, text):
@@ -57,6 +58,40 @@ def test_a_replicaset_says_that_its_quota_is_exceeded():
     story = Story([node("n1"), quota(pods="2"), workload("ReplicaSet", replicas=3)], duration="5s")
     assert len(story.pods()) == 2
     assert "exceeded quota: q" in story.events("FailedCreate")[0]
+
+
+def test_a_quota_counts_other_objects_too_and_only_pods_that_have_not_ended():
+    one = {**workload("ReplicaSet", "p", replicas=0), "metadata": {"name": "p", "namespace": "default"}}
+    counted = quota(**{"count/replicasets.apps": "0"})
+    story = Story([node("n1"), counted], [create("1s", one)], "5s")
+    text = 'replicasets.apps "p" is forbidden: exceeded quota: q, requested: count/replicasets.apps=1, used: count/replicasets.apps=0, '
+    assert answers(story, "p", "replicasets") == [(403, f"{text}limited: count/replicasets.apps=0")]
+    ends = pod("first")
+    ends["metadata"]["annotations"] = {"schedscope/run-seconds": "1"}
+    assert answers(Story([node("n1"), quota(pods="1")], [create("1s", ends), create("8s", pod("p"))], "12s")) == [(201, "")]
+
+
+def test_a_quota_with_scopes_counts_only_the_pods_in_them():
+    urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 10}
+    scoped = quota(pods="0")
+    expression = {"scopeName": "PriorityClass", "operator": "In", "values": ["urgent"]}
+    scoped["spec"]["scopeSelector"] = {"matchExpressions": [expression]}
+    operations = [create("1s", pod("free")), create("2s", pod("p", priorityClassName="urgent"))]
+    story = Story([node("n1"), urgent, scoped], operations, "5s")
+    assert [code for code, _text in answers(story, "free")] == [201]
+    assert [code for code, _text in answers(story, "p")] == [403]
+
+
+def test_a_limit_range_bounds_whole_pods_and_the_ratio_of_limit_to_request():
+    whole = limits()
+    whole["spec"]["limits"] = [{"type": "Pod", "max": {"cpu": "1"}}]
+    wide = pod("p")
+    wide["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500m"}, "limits": {"cpu": "2"}}
+    text = "maximum cpu usage per Pod is 1, but limit is 2"
+    assert answers(Story([node("n1"), whole], [create("1s", wide)], "5s")) == [(403, f'pods "p" is forbidden: {text}')]
+    text = "cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000"
+    ratio = limits(maxLimitRequestRatio={"cpu": "2"})
+    assert answers(Story([node("n1"), ratio], [create("1s", wide)], "5s")) == [(403, f'pods "p" is forbidden: {text}')]
 
 
 def test_a_limit_range_fills_in_what_a_container_leaves_out():
