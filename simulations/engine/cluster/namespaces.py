@@ -123,7 +123,7 @@ def over_quota(api: "ApiServer", kind: str, document: Document, namespace: str) 
     quotas: list[ResourceQuota] = [item for item in api.list("ResourceQuota") if item.namespace == namespace and item.hard]
     if not quotas:
         return ""
-    asked = usage(document.get("spec") or {}) if kind == "Pod" else {name: _NANO for name in count_names(kind)}
+    asked = usage(document.get("spec") or {}) if kind == "Pod" else dict.fromkeys(count_names(kind), _NANO)
     for quota in quotas:
         if kind == "Pod" and not _in_scope(quota, document.get("spec") or {}):
             continue
@@ -148,7 +148,7 @@ def used_of(api: "ApiServer", quota: ResourceQuota, kind: str, names: list[str])
         if item.namespace != quota.namespace:
             continue
         if not isinstance(item, Pod):
-            amounts = {name: _NANO for name in names}
+            amounts = dict.fromkeys(names, _NANO)
         elif item.terminal or not _in_scope(quota, item.spec.raw):
             amounts = {"count/pods": _NANO} if item.terminal else {}
         else:

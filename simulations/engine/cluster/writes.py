@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from simulations.engine.api.decode import decode_object
+from simulations.engine.api.decode import CLUSTER_SCOPED, decode_object
 from simulations.engine.api.encode import node_manifest, pod_manifest
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.names import generate_name
@@ -51,7 +51,7 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     """Admit, validate and store a new object; its status is dropped for Pods."""
     kind = str(document.get("kind"))
     document = _named(api, call, document)
-    namespace = "" if kind in namespaces.CLUSTER_SCOPED else str(document["metadata"].get("namespace") or "default")
+    namespace = "" if kind in CLUSTER_SCOPED else str(document["metadata"].get("namespace") or "default")
     refused = namespaces.closed(api, call, kind, namespace)
     if refused is not None:
         return refused

@@ -5,10 +5,10 @@ Source: pkg/controller/namespace/deletion/namespaced_resources_deleter.go, v1.36
 
 from typing import Any, Final
 
+from simulations.engine.api.decode import CLUSTER_SCOPED
 from simulations.engine.cluster.answers import DELETED, WatchEvent
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer
 from simulations.engine.cluster.client import Client
-from simulations.engine.cluster.namespaces import CLUSTER_SCOPED
 from simulations.engine.controllers.controller import ACTOR
 from simulations.engine.kernel.loop import Future, Steps, all_of
 
