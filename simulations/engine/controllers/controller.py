@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from simulations.engine.api.names import generate_name
 from simulations.engine.api.pod import OwnerReference, Pod
 from simulations.engine.api.workloads import ApiObject
-from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
+from simulations.engine.cluster.answers import ADDED, DELETED, Answer, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
 from simulations.engine.cluster.client import Client
-from simulations.engine.kernel.clock import MILLISECOND
+from simulations.engine.kernel.clock import MILLISECOND, SECOND, SimTime
 from simulations.engine.kernel.loop import Future, Steps, all_of
 
 ACTOR: Final = "controller-manager"
@@ -27,6 +27,8 @@ class Controller(Generic[T]):
     """Keeps the objects of one kind as they should be. Subclasses say how, in `sync`."""
 
     KIND: ClassVar[str]
+    CLAIMS: ClassVar[bool] = True
+    """Whether Pods without a controller that the selector matches are adopted, and own ones that it does not match are let go."""
 
     def __init__(self, api: ApiServer) -> None:
         self.api = api
@@ -36,6 +38,9 @@ class Controller(Generic[T]):
         self.items: dict[Key, T] = {}
         self.pods: dict[Key, dict[str, Pod]] = {}
         """The Pods of each object, by uid, as the informer has them."""
+        self._orphans: dict[str, dict[str, Pod]] = {}
+        """Pods without a controller, by namespace and uid."""
+        self._ready_since: dict[str, SimTime] = {}
         self._due: set[Key] = set()
         self._busy: set[Key] = set()
         self._again: dict[Key, int] = {}
@@ -50,21 +55,68 @@ class Controller(Generic[T]):
         if event.type == DELETED:
             self.items.pop(item.key, None)
             return
+        new = item.key not in self.items
         self.items[item.key] = item
+        selector = getattr(item, "selector", None)
+        if new and self.CLAIMS and selector is not None:
+            for pod in list(self._orphans.get(item.namespace, {}).values()):
+                if selector.matches(pod.labels):
+                    self._keep(item.key, pod)
         self.enqueue(item.key, event.cause, own=True)
 
     def on_pod(self, event: WatchEvent) -> None:
         """A Pod changed; those of others are not kept."""
-        pod: Pod = event.object
+        pod, old = event.object, event.old
         key = self.owner_of(pod)
-        if key is None:
-            return
-        known = self.pods.setdefault(key, {})
+        if old is not None and (old.owners is not pod.owners or old.labels is not pod.labels):
+            self._claims_changed(self.owner_of(old), key, event)
         if event.type == DELETED:
-            known.pop(pod.uid, None)
-        else:
-            known[pod.uid] = pod
-        self.pod_changed(key, event)
+            self._orphans.get(pod.namespace, {}).pop(pod.uid, None)
+            self._ready_since.pop(pod.uid, None)
+            if key is not None:
+                self.pods.get(key, {}).pop(pod.uid, None)
+        elif key is not None:
+            self._keep(key, pod)
+            self._note_ready(key, pod, event)
+        elif pod.controller is None and self.CLAIMS:
+            self._orphans.setdefault(pod.namespace, {})[pod.uid] = pod
+        if key is not None:
+            self.pod_changed(key, event)
+
+    def _claims_changed(self, before: Key | None, key: Key | None, event: WatchEvent) -> None:
+        """Labels or owners changed: the Pod may have to be adopted, or let go."""
+        pod: Pod = event.object
+        if before is not None and before != key:
+            self.pods.get(before, {}).pop(pod.uid, None)
+            self.enqueue(before, event.cause)
+        selector = getattr(self.items.get(key), "selector", None) if key is not None else None
+        if key is not None and (before != key or (selector is not None and not selector.matches(pod.labels))):
+            self.enqueue(key, event.cause)
+
+    def _keep(self, key: Key, pod: Pod) -> None:
+        self.pods.setdefault(key, {})[pod.uid] = pod
+        self._orphans.get(pod.namespace, {}).pop(pod.uid, None)
+
+    def _note_ready(self, key: Key, pod: Pod, event: WatchEvent) -> None:
+        if not ready(pod):
+            self._ready_since.pop(pod.uid, None)
+        elif pod.uid not in self._ready_since:
+            there = event.type == ADDED and not event.cause  # when the run began; it has been ready since it started
+            self._ready_since[pod.uid] = (pod.start_time or pod.created) if there else self.api.loop.now
+            wait = self.min_ready(self.items[key]) if key in self.items else 0
+            if wait:
+                self.api.loop.after(wait, self.enqueue, key, event.cause)
+
+    @staticmethod
+    def min_ready(item: ApiObject) -> int:
+        """How long a Pod has to be ready before it counts as available, in ns."""
+        seconds = (item.raw.get("spec") or {}).get("minReadySeconds")
+        return seconds * SECOND if isinstance(seconds, int) else 0
+
+    def available(self, item: ApiObject, pod: Pod) -> bool:
+        """Whether the Pod is ready, and has been for the object's minReadySeconds."""
+        since = self._ready_since.get(pod.uid)
+        return ready(pod) and since is not None and self.api.loop.now >= since + self.min_ready(item)
 
     def owner_of(self, pod: Pod) -> Key | None:
         """The object that has this Pod; an orphan is adopted by the one that selects it."""
@@ -106,7 +158,11 @@ class Controller(Generic[T]):
 
     def _run(self, key: Key, cause: int) -> Steps[None]:
         item = self.items[key]
-        yield from self.sync_terminating(item, cause) if item.terminating else self.sync(item, cause)
+        if item.terminating:
+            yield from self.sync_terminating(item, cause)
+        else:
+            yield from self._claim(item, cause)
+            yield from self.sync(item, cause)
         yield self.api.settings.costs.watch_delay  # its own writes are seen before the next sync
         self._busy.discard(key)
         again = self._again.pop(key, None)
@@ -116,6 +172,32 @@ class Controller(Generic[T]):
     def sync(self, item: T, cause: int) -> Steps[None]:
         """Bring the object one step nearer to what it should be."""
         raise NotImplementedError
+
+    def may_adopt(self, item: T, pod: Pod) -> bool:
+        """Whether an orphan that the selector matches can be one of the object's."""
+        return not pod.terminal
+
+    def _claim(self, item: T, cause: int) -> Steps[None]:
+        """Adopt orphans that the selector matches; let go of own Pods whose labels it does not match any more."""
+        selector = getattr(item, "selector", None)
+        if not self.CLAIMS or selector is None:
+            return
+        known = self.pods.get(item.key, {})
+        calls: list[Future[Answer]] = []
+        for pod in list(known.values()):
+            owners = [reference(owner) for owner in pod.owners if not owner.controller]
+            if pod.terminating or selector.matches(pod.labels) == (pod.controller is not None):
+                continue
+            if pod.controller is None and not self.may_adopt(item, pod):
+                del known[pod.uid]
+                continue
+            if pod.controller is None:
+                owners.append(owner_reference(item, self.KIND))
+            else:
+                del known[pod.uid]
+            patch = {"metadata": {"ownerReferences": owners}}
+            calls.append(self.client.patch("Pod", pod.namespace, pod.name, patch, cause=cause))
+        yield all_of(self.api.loop, calls)
 
     def sync_terminating(self, item: T, cause: int) -> Steps[None]:
         """An object that is being deleted makes and removes nothing any more."""
@@ -184,6 +266,12 @@ API_GROUP: Final = {"Job": "batch/v1", "ReplicationController": "v1"}
 def owner_reference(item: ApiObject, kind: str) -> Document:
     """The reference of what an object manages."""
     return {"apiVersion": API_GROUP.get(kind, "apps/v1"), "kind": kind, "name": item.name, "uid": item.uid, "controller": True}
+
+
+def reference(owner: OwnerReference) -> Document:
+    """An owner reference as a manifest writes it."""
+    found = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
+    return {**found, "controller": True} if owner.controller else found
 
 
 def controller_of(item: ApiObject) -> OwnerReference | None:

@@ -13,7 +13,7 @@ from simulations.engine.api.scheduling import tolerated
 from simulations.engine.api.workloads import DaemonSet
 from simulations.engine.cluster.answers import MODIFIED, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller, ready
+from simulations.engine.controllers.controller import Controller
 from simulations.engine.controllers.deployment import template_hash
 from simulations.engine.controllers.rounding import scaled
 from simulations.engine.controllers.statefulset import REVISION_LABEL
@@ -95,9 +95,9 @@ class DaemonSetController(Controller[DaemonSet]):
         pods = list(self.pods.get(item.key, {}).values())
         old = [p for p in pods if p.labels.get(REVISION_LABEL, revision) != revision and not p.terminating]
         limit = scaled((strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1), len(pods), up=True) or 1
-        down = sum(1 for p in pods if p.terminating or not ready(p))
-        broken = [p for p in old if not ready(p)]
-        well = [p for p in old if ready(p)][: max(0, limit - down)]
+        down = sum(1 for p in pods if p.terminating or not self.available(item, p))
+        broken = [p for p in old if not self.available(item, p)]
+        well = [p for p in old if self.available(item, p)][: max(0, limit - down)]
         if broken or well:
             yield from self.delete_pods(item, [*broken, *well], cause)
 

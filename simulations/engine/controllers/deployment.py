@@ -13,7 +13,7 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import Deployment, ReplicaSet
 from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller, active, controller_of, owner_reference, ready
+from simulations.engine.controllers.controller import Controller, active, controller_of, owner_reference
 from simulations.engine.controllers.rounding import scaled
 from simulations.engine.kernel.loop import Steps
 
@@ -30,6 +30,7 @@ class DeploymentController(Controller[Deployment]):
     """Rolls Deployments out."""
 
     KIND: ClassVar[str] = "Deployment"
+    CLAIMS: ClassVar[bool] = False
 
     def __init__(self, api: ApiServer) -> None:
         self.sets: dict[Key, dict[str, ReplicaSet]] = {}
@@ -165,7 +166,7 @@ class DeploymentController(Controller[Deployment]):
         return list(self.pods.get(item.key, {}).values())
 
     def _available(self, one: ReplicaSet) -> int:
-        return sum(1 for p in self._pods_of_set(one) if active(p) and ready(p))
+        return sum(1 for p in self._pods_of_set(one) if active(p) and self.available(one, p))
 
     def _pods_of_set(self, one: ReplicaSet) -> list[Pod]:
         owner = controller_of(one)
@@ -273,6 +274,7 @@ def _set_manifest(item: Deployment, name: str, number: int, revision: str) -> di
         },
         "spec": {
             "replicas": number,
+            **({"minReadySeconds": spec["minReadySeconds"]} if spec.get("minReadySeconds") else {}),
             "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), HASH_LABEL: short}},
             "template": {**template, "metadata": {**metadata, "labels": labels}},
         },

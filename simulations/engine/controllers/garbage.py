@@ -13,7 +13,7 @@ from simulations.engine.cluster.answers import DELETED, WatchEvent
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer
 from simulations.engine.cluster.client import Client
 from simulations.engine.cluster.deletion import FOREGROUND, ORPHAN
-from simulations.engine.controllers.controller import ACTOR
+from simulations.engine.controllers.controller import ACTOR, reference
 from simulations.engine.kernel.clock import MILLISECOND
 
 NAME: Final = "garbage-collector-controller"
@@ -113,12 +113,6 @@ class GarbageCollector:
             return
         policy = "Foreground" if foreground and self._dependents.get(uid) else ""
         self.client.delete(*named, uid=uid, propagation=policy, cause=cause)
-
-
-def reference(owner: OwnerReference) -> dict[str, Any]:
-    """An owner reference as a manifest writes it."""
-    found = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
-    return {**found, "controller": True} if owner.controller else found
 
 
 def _owners(item: Any) -> list[OwnerReference]:

@@ -11,7 +11,7 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import StatefulSet
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller, ready
+from simulations.engine.controllers.controller import Controller
 from simulations.engine.controllers.deployment import template_hash
 from simulations.engine.kernel.loop import Steps
 
@@ -45,6 +45,10 @@ class StatefulSetController(Controller[StatefulSet]):
         if not busy:
             yield from self._update(item, pods, list(wanted), cause)
 
+    def may_adopt(self, item: StatefulSet, pod: Pod) -> bool:
+        """Only one with the name of one of its Pods."""
+        return ordinal(item, pod) is not None
+
     # ---- the three parts; each says whether the sync ends with it
 
     def _bring_up(self, item: StatefulSet, pods: dict[int, Pod], wanted: list[int], *, parallel: bool, cause: int) -> Steps[bool]:
@@ -59,7 +63,7 @@ class StatefulSetController(Controller[StatefulSet]):
                 yield from self.delete_pods(item, [pod], cause)
                 if not parallel:
                     return True
-            elif not parallel and (pod.terminating or not ready(pod)):
+            elif not parallel and (pod.terminating or not self.available(item, pod)):
                 return True
         yield from self.create_pods(item, missing, [cause] * len(missing))
         return bool(missing) and not parallel
@@ -87,7 +91,7 @@ class StatefulSetController(Controller[StatefulSet]):
             if pod.labels.get(REVISION_LABEL, revision) != revision and not pod.terminating:
                 yield from self.delete_pods(item, [pod], cause)
                 return
-            if pod.terminating or not ready(pod):
+            if pod.terminating or not self.available(item, pod):
                 return
 
     # ---- values

@@ -139,6 +139,25 @@ def test_pods_of_an_owner_that_is_not_there_are_left_alone():
     assert [p.name for p in simulation.api.list("Pod")] == ["web-0"]
 
 
+def test_an_orphan_that_is_selected_is_adopted_and_one_that_is_not_any_more_is_let_go_and_replaced():
+    orphan, out = pod("stray", on="n1"), {"metadata": {"labels": {"app": "aside"}}}
+    operations = [{"at": "5s", "patchOperation": {"name": "stray", "patch": out}}]
+    simulation, records = run(replicaset(2), orphan, operations=operations)
+    adopted, let_go = (r for r in records if r.name == "stray" and r.actor == "controller-manager" and r.verb == "patch")
+    assert adopted.data["after"]["owner"] == "ReplicaSet/web"
+    assert (let_go.t > 5 * SECOND, "owner" in let_go.data["after"]) == (True, False)
+    pods = {p.name: p for p in simulation.api.list("Pod")}
+    assert (len(pods), pods["stray"].phase) == (3, "Running")
+
+
+def test_orphans_that_were_there_first_are_adopted_by_a_set_that_comes_later():
+    operations = [{"at": "5s", "createOperation": {"object": replicaset(2)}}]
+    simulation, _records = run(pod("a", on="n1"), pod("b", on="n1"), pod("c", on="n1"), operations=operations)
+    left = simulation.api.list("Pod")
+    assert len(left) == 2
+    assert all(p.controller.name == "web" for p in left)
+
+
 def test_scaling_down_takes_what_has_no_node_first():
     pods = [pod(f"web-{i}", on="n1", owner="web") for i in range(2)]
     pods.append({**pod("web-2", owner="web"), "spec": {**pod()["spec"], "nodeSelector": {"nowhere": "yes"}}})

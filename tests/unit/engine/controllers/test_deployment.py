@@ -62,6 +62,15 @@ def test_an_old_template_that_comes_back_takes_its_replicaset_again():
     assert story.replicas() == [0, 4]
 
 
+def test_a_pod_counts_as_available_only_after_its_minimum_of_ready_seconds():
+    slow = {**deployment(minReadySeconds=10), "metadata": {"name": "web", "namespace": "default"}}
+    story = Story([node("n1"), slow], [patch("30s", "Deployment", "web", NEW)], "200s")
+    quick = Story([node("n1"), deployment()], [patch("30s", "Deployment", "web", NEW)], "200s")
+    ends = [max(one.times("delete", actor="controller-manager")) for one in (story, quick)]
+    assert 19 < ends[0] - ends[1] < 25
+    assert len(story.pods()) == 4
+
+
 def test_recreate_waits_until_the_old_pods_have_ended():
     story = Story([node("n1"), deployment(strategy={"type": "Recreate"})], [patch("10s", "Deployment", "web", NEW)])
     last_ended = max(story.times("patch", "pods/status", actor="kubelet", name=f"web-{template_hash(template())}"))
