@@ -18,7 +18,6 @@ _LEFT_OUT = {
     "ResourceClaimTemplate": "dynamic resources are not modelled",
     "ResourceSlice": "dynamic resources are not modelled",
     "DeviceClass": "dynamic resources are not modelled",
-    "RuntimeClass": "pods in a dump already carry their overhead",
     "Secret": "secrets are neither needed nor kept",
     "ConfigMap": _NOT_SCHEDULING,
     "Endpoints": _NOT_SCHEDULING,

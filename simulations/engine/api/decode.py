@@ -26,6 +26,7 @@ from simulations.engine.api.workloads import (
     ReplicaSet,
     ReplicationController,
     ResourceQuota,
+    RuntimeClass,
     Service,
     StatefulSet,
     Unmodelled,
@@ -55,10 +56,11 @@ API_VERSIONS: Final = {
     "Job": "batch/v1",
     "ResourceQuota": "v1",
     "LimitRange": "v1",
+    "RuntimeClass": "node.k8s.io/v1",
 }
 """The kinds that are read, with the apiVersion that they are written in."""
 
-CLUSTER_SCOPED: Final = frozenset({"Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass"})
+CLUSTER_SCOPED: Final = frozenset({"Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass"})
 UNMODELLED: Final = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass")
 _UNSET: Final = object()
 
@@ -336,6 +338,16 @@ def _limit_range(document: Document, common: dict[str, Any]) -> LimitRange:
     return LimitRange(**common, containers=containers, pods=pods)
 
 
+def _runtime_class(document: Document, common: dict[str, Any]) -> RuntimeClass:
+    scheduling = _mapping(document, "scheduling")
+    return RuntimeClass(
+        **common,
+        overhead=dict(_mapping(_mapping(document, "overhead"), "podFixed")),
+        node_selector=_texts(scheduling, "nodeSelector"),
+        tolerations=tuple(dict(item) for item in scheduling.get("tolerations") or [] if isinstance(item, Mapping)),
+    )
+
+
 def _namespace(_document: Document, common: dict[str, Any]) -> Namespace:
     labels = {**common["labels"], "kubernetes.io/metadata.name": common["name"]}
     return Namespace(**{**common, "labels": intern_labels(labels)})
@@ -353,5 +365,6 @@ _DECODERS: Final[dict[str, Callable[[Document, dict[str, Any]], ApiObject]]] = {
     **{cls.kind: _workload(cls) for cls in (ReplicaSet, ReplicationController, Deployment, StatefulSet, DaemonSet, Job)},
     "ResourceQuota": _quota,
     "LimitRange": _limit_range,
+    "RuntimeClass": _runtime_class,
     **dict.fromkeys(UNMODELLED, _unmodelled),
 }

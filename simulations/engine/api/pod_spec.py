@@ -196,8 +196,8 @@ def _pod_affinity(document: object, namespace: str, labels: Labels, path: str) -
 
 def _pod_term(term: Mapping[str, Any], namespace: str, labels: Labels, path: str) -> PodAffinityTerm:
     selector = parse_selector(term.get("labelSelector"), f"{path}.labelSelector")
-    selector = _merge_keys(selector, term.get("matchLabelKeys"), "In", labels)
-    selector = _merge_keys(selector, term.get("mismatchLabelKeys"), "NotIn", labels)
+    selector = _merge_new_keys(selector, term.get("matchLabelKeys"), "In", labels)
+    selector = _merge_new_keys(selector, term.get("mismatchLabelKeys"), "NotIn", labels)
     namespaces = tuple(str(n) for n in term.get("namespaces") or [])
     namespace_selector = parse_selector(term.get("namespaceSelector"), f"{path}.namespaceSelector")
     if not namespaces and namespace_selector is None:
@@ -209,6 +209,14 @@ def _merge_keys(selector: LabelSelector | None, keys: object, operator: str, lab
     if selector is None or not isinstance(keys, list):
         return selector
     return selector.with_requirements(tuple(Requirement(k, operator, (labels[k],)) for k in keys if k in labels))
+
+
+def _merge_new_keys(selector: LabelSelector | None, keys: object, operator: str, labels: Labels) -> LabelSelector | None:
+    """The same for keys that the API server has not written into the selector when the Pod was made."""
+    if selector is None or not isinstance(keys, list):
+        return selector
+    written = [r.key for r in selector.requirements if r.operator == operator]
+    return _merge_keys(selector, [key for key in keys if key not in written], operator, labels)
 
 
 def _spread_constraints(value: object, labels: Labels, path: str) -> tuple[TopologySpreadConstraint, ...]:

@@ -136,6 +136,16 @@ class LimitRange(ApiObject):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeClass(ApiObject):
+    """node.k8s.io/v1 RuntimeClass: the overhead of its Pods, and where they run, as written."""
+
+    kind: ClassVar[str] = "RuntimeClass"
+    overhead: dict[str, Any] = field(default_factory=dict)
+    node_selector: dict[str, str] = field(default_factory=dict)
+    tolerations: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Service(ApiObject):
     """v1 Service; `selector` None when it has none."""
 

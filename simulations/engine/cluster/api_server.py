@@ -39,6 +39,7 @@ RESOURCES: Final = {
     "Job": "jobs",
     "ResourceQuota": "resourcequotas",
     "LimitRange": "limitranges",
+    "RuntimeClass": "runtimeclasses",
     "PersistentVolume": "persistentvolumes",
     "PersistentVolumeClaim": "persistentvolumeclaims",
     "StorageClass": "storageclasses",
@@ -74,6 +75,8 @@ class ApiServer:
         self.heartbeats = Heartbeats()
         self.classes: dict[str, PriorityClass] = {}
         self.admission = PodAdmission(self.classes)
+        self.taints_new_nodes = False
+        """Whether TaintNodesByCondition acts: only with a controller that takes the taint away again."""
         self._uids = streams.stream("uids")
         self._objects: dict[str, dict[Key, Any]] = {}
         self._watchers: dict[str, list[Handler]] = {}
@@ -110,7 +113,7 @@ class ApiServer:
             ScenarioError: the manifest is wrong.
         """
         if document.get("kind") == "Pod":
-            document = {**document, "spec": self.admission.admit(document.get("spec") or {})}
+            document = {**document, "spec": self.admission.admit(document.get("spec") or {}, _labels(document))}
         return decode_object(document, epoch=self.settings.epoch)
 
     def insert(self, item: AnyObject) -> AnyObject:
@@ -183,6 +186,12 @@ class ApiServer:
 def _tell(handlers: list[Handler], event: WatchEvent) -> None:
     for handler in handlers:
         handler(event)
+
+
+def _labels(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = document.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+    return labels if isinstance(labels, Mapping) else {}
 
 
 def state_of(item: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import Namespace, PodDisruptionBudget
+from simulations.engine.cluster.admission import with_runtime_class
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer, kind_of, state_of
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 
@@ -22,11 +23,11 @@ def load(api: ApiServer, documents: Iterable[Mapping[str, Any]]) -> None:
     Raises:
         ScenarioErrors: an object cannot be read.
     """
-    ordered = sorted(documents, key=lambda d: {"PriorityClass": 0, "Namespace": 1}.get(str(d.get("kind")), 2))
+    ordered = sorted(documents, key=lambda d: {"PriorityClass": 0, "Namespace": 1, "RuntimeClass": 2}.get(str(d.get("kind")), 3))
     errors = []
     for document in ordered:
         try:
-            item = api.insert(api.decode(document))
+            item = api.insert(api.decode(_with_overhead(api, document)))
         except ScenarioError as error:
             name = (document.get("metadata") or {}).get("name")
             errors.append(error.located(prefix=f"{document.get('kind')} {name}"))
@@ -44,6 +45,15 @@ def load(api: ApiServer, documents: Iterable[Mapping[str, Any]]) -> None:
     if errors:
         raise ScenarioErrors(errors)
     _add_namespaces(api)
+
+
+def _with_overhead(api: ApiServer, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A bare Pod of the start gets its RuntimeClass's overhead, where the class is there; one of a dump has it."""
+    spec = document.get("spec")
+    if document.get("kind") != "Pod" or not isinstance(spec, Mapping) or not spec.get("runtimeClassName") or spec.get("overhead"):
+        return document
+    changed, forbidden = with_runtime_class(spec, api.get("RuntimeClass", "", str(spec["runtimeClassName"])))
+    return document if forbidden else {**document, "spec": changed}
 
 
 def _add_namespaces(api: ApiServer) -> None:

@@ -19,6 +19,7 @@ from simulations.engine.api.validation import validate
 from simulations.engine.api.workload_rules import changed_object
 from simulations.engine.api.workloads import Namespace, PriorityClass
 from simulations.engine.cluster import namespaces, pod_updates, refusals
+from simulations.engine.cluster.admission import with_not_ready_taint, with_runtime_class
 from simulations.engine.cluster.answers import Answer, conflict, not_found
 from simulations.engine.cluster.api_server import ApiServer, state_of
 from simulations.engine.kernel.clock import SimTime
@@ -60,9 +61,11 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
         going = "object is being deleted: " if getattr(existing, "terminating", False) else ""
         return Answer(409, "AlreadyExists", f'{going}{refusals.group_resource(kind, call.resource)} "{call.name}" already exists')
     if kind == "Pod":
-        document, forbidden = namespaces.with_limits(api, {**document, "status": {"phase": "Pending"}}, namespace)
+        document, forbidden = _defaulted(api, document, namespace)
         if forbidden:
             return refusals.forbidden(call, kind, forbidden)
+    if kind == "Node" and api.taints_new_nodes:
+        document = with_not_ready_taint(document)
     item = _admitted(api, call, document)
     if isinstance(item, Answer):
         return item
@@ -82,6 +85,18 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     answer = record(api, call, Answer(201, object=item))
     api.added(item, answer.seq)
     return answer
+
+
+def _defaulted(api: ApiServer, document: Mapping[str, Any], namespace: str) -> tuple[Mapping[str, Any], str]:
+    """A new Pod without the status that it came with, with what its namespace and its RuntimeClass add; and why it is forbidden."""
+    spec = document.get("spec") or {}
+    if spec.get("runtimeClassName") or spec.get("overhead"):
+        found = api.get("RuntimeClass", "", str(spec.get("runtimeClassName") or ""))
+        spec, forbidden = with_runtime_class(spec, found)
+        if forbidden:
+            return document, forbidden
+        document = {**document, "spec": spec}
+    return namespaces.with_limits(api, {**document, "status": {"phase": "Pending"}}, namespace)
 
 
 def _named(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -52,6 +52,7 @@ class NodeLifecycleController:
         self._ticking = False
         self._next_taint: dict[str, SimTime] = {}
         """Per zone: when the next Node may get its NoExecute taint."""
+        api.taints_new_nodes = True
         api.watch("Node", self._on_node)
         api.heartbeats.watch(self._on_silence, self._on_return)
 

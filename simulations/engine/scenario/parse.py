@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from simulations.engine.api.decode import CLUSTER_SCOPED
 from simulations.engine.cluster.api_server import RESOURCES
 from simulations.engine.cluster.deletion import POLICIES
 from simulations.engine.cluster.versions import DEFAULT_VERSION, feature_gates
@@ -206,8 +207,7 @@ def _target(fields: Fields, kind: str) -> tuple[str, str, str] | None:
     if not name:
         fields.wrong("name", "E0302", "Required value")
         return None
-    namespaced = kind not in ("Node", "Namespace", "PriorityClass", "PersistentVolume", "StorageClass")
-    return kind, fields.text("namespace", "default") if namespaced else "", name
+    return kind, "" if kind in CLUSTER_SCOPED else fields.text("namespace", "default"), name
 
 
 def _delete(fields: Fields, at: int) -> Operation | None:
