@@ -79,6 +79,11 @@ class Client:
         options = deletion.Options(grace_seconds, uid, propagation)
         return self._send(call, lambda c: deletion.delete(self.api, c, kind, options))
 
+    def update_status(self, kind: str, namespace: str, name: str, status: Mapping[str, Any], *, cause: int = 0) -> Future[Answer]:
+        """PUT the status of an object that controllers count for; fields that are not given stay."""
+        call = Call(self.actor, "update", f"{RESOURCES[kind]}/status", namespace, name, cause, {"status": dict(status)})
+        return self._send(call, lambda c: writes.update_status(self.api, c, kind, status))
+
     def finalize_namespace(self, name: str, *, cause: int = 0) -> Future[Answer]:
         """PUT namespaces/finalize: an empty Namespace that is being deleted goes."""
         call = Call(self.actor, "update", "namespaces/finalize", "", name, cause)

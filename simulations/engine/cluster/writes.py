@@ -239,6 +239,15 @@ def patch_status(api: ApiServer, call: "Call", uid: str, change: StatusChange) -
     return store_answer(api, call, api.store(changed), pod)
 
 
+def update_status(api: ApiServer, call: "Call", kind: str, status: Mapping[str, Any]) -> Answer:
+    """Set fields of the status of an object that is no Pod or Node."""
+    item = api.get(kind, call.namespace, call.name)
+    if item is None:
+        return not_found(refusals.group_resource(kind, call.resource.partition("/")[0]), call.name)
+    changed = replace(item, raw={**item.raw, "status": {**(item.raw.get("status") or {}), **status}})
+    return store_answer(api, call, api.store(changed), item)
+
+
 def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any]) -> Answer:
     """Apply a JSON merge patch to an object's manifest and store what comes out."""
     item = api.get(kind, call.namespace, call.name)

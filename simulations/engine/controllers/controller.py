@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from simulations.engine.api.names import generate_name
-from simulations.engine.api.pod import OwnerReference, Pod
+from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import ApiObject
 from simulations.engine.cluster.answers import ADDED, DELETED, Answer, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
 from simulations.engine.cluster.client import Client
+from simulations.engine.controllers.owners import owner_reference, reference
 from simulations.engine.kernel.clock import MILLISECOND, SECOND, SimTime
 from simulations.engine.kernel.loop import Future, Steps, all_of
 
@@ -163,6 +164,7 @@ class Controller(Generic[T]):
         else:
             yield from self._claim(item, cause)
             yield from self.sync(item, cause)
+            yield from self._report(item.key, cause)
         yield self.api.settings.costs.watch_delay  # its own writes are seen before the next sync
         self._busy.discard(key)
         again = self._again.pop(key, None)
@@ -172,6 +174,18 @@ class Controller(Generic[T]):
     def sync(self, item: T, cause: int) -> Steps[None]:
         """Bring the object one step nearer to what it should be."""
         raise NotImplementedError
+
+    def status_of(self, item: T) -> Document:
+        """The counters of the object's status, from the Pods that the informer has; empty for one that is not counted for."""
+        return {}
+
+    def _report(self, key: Key, cause: int) -> Steps[None]:
+        """Write the status where it differs from the stored one."""
+        item = self.items.get(key)
+        status = self.status_of(item) if item is not None else {}
+        known = (item.raw.get("status") or {}) if item is not None else {}
+        if item is not None and any(known.get(name, 0) != value for name, value in status.items()):
+            yield self.client.update_status(self.KIND, item.namespace, item.name, status, cause=cause)
 
     def may_adopt(self, item: T, pod: Pod) -> bool:
         """Whether an orphan that the selector matches can be one of the object's."""
@@ -258,25 +272,6 @@ class Controller(Generic[T]):
         if metadata.get("annotations"):
             own["annotations"] = dict(metadata["annotations"])
         return {"apiVersion": "v1", "kind": "Pod", "metadata": own, "spec": template.get("spec") or {}}
-
-
-API_GROUP: Final = {"Job": "batch/v1", "ReplicationController": "v1"}
-
-
-def owner_reference(item: ApiObject, kind: str) -> Document:
-    """The reference of what an object manages."""
-    return {"apiVersion": API_GROUP.get(kind, "apps/v1"), "kind": kind, "name": item.name, "uid": item.uid, "controller": True}
-
-
-def reference(owner: OwnerReference) -> Document:
-    """An owner reference as a manifest writes it."""
-    found = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
-    return {**found, "controller": True} if owner.controller else found
-
-
-def controller_of(item: ApiObject) -> OwnerReference | None:
-    """The managing owner of an object, if any."""
-    return next((owner for owner in item.owners if owner.controller), None)
 
 
 def active(pod: Pod) -> bool:

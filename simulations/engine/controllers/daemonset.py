@@ -72,6 +72,20 @@ class DaemonSetController(Controller[DaemonSet]):
         if not missing and not wrong:
             yield from self._update(item, cause)
 
+    def status_of(self, item: DaemonSet) -> dict[str, Any]:
+        """On how many Nodes one should run, and on how many one does."""
+        spec = intern_pod_spec(self._pod_spec(item, ""), item.namespace, _labels_of(item))
+        nodes: list[Node] = self.api.list("Node")
+        wanted = {n.name for n in nodes if _wanted(item, spec, n)[0]}
+        there = {p.node_name for p in self.pods.get(item.key, {}).values() if p.node_name and not p.terminal}
+        well = [p for p in self.pods.get(item.key, {}).values() if p.node_name in wanted and self.available(item, p)]
+        return {
+            "desiredNumberScheduled": len(wanted),
+            "currentNumberScheduled": len(wanted & there),
+            "numberMisscheduled": len(there - wanted),
+            "numberReady": len({p.node_name for p in well}),
+        }
+
     def _failed(self, item: DaemonSet, node: str, pods: list[Pod], cause: int) -> list[Pod]:
         """Failed Pods are deleted, each time not before a longer wait since the last deletion on that Node."""
         failed = [p for p in pods if p.terminal and not p.terminating]

@@ -1,6 +1,6 @@
 """The Deployment controller: one ReplicaSet for each template, rolled from old to new within surge and unavailability.
 
-Differs: it reads availability from the Pods themselves and writes no status; docs/controllers.md.
+Differs: it reads availability from the Pods, not from the status of ReplicaSets; docs/controllers.md.
 
 Source: pkg/controller/deployment/{sync,rolling,recreate}.go, util/deployment_util.go, v1.36
 """
@@ -13,7 +13,8 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import Deployment, ReplicaSet
 from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller, active, controller_of, owner_reference
+from simulations.engine.controllers.controller import Controller, active, ready
+from simulations.engine.controllers.owners import controller_of, owner_reference
 from simulations.engine.controllers.rounding import scaled
 from simulations.engine.kernel.loop import Steps
 
@@ -64,6 +65,23 @@ class DeploymentController(Controller[Deployment]):
         return (pod.namespace, above.name) if above is not None and above.kind == self.KIND else None
 
     # ---- syncs
+
+    def status_of(self, item: Deployment) -> dict[str, Any]:
+        """How many Pods there are, are of the present template, ready, available, and missing."""
+        sets = list(self.sets.get(item.key, {}).values())
+        if not sets:
+            return {}
+        counted = {s.name: [p for p in self._pods_of_set(s) if active(p)] for s in sets}
+        pods = [p for found in counted.values() for p in found]
+        new = next((s.name for s in sets if same_template(s.template, item.template)), "")
+        available = sum(1 for p in pods if self.available(item, p))
+        return {
+            "replicas": len(pods),
+            "updatedReplicas": len(counted.get(new, [])),
+            "readyReplicas": sum(1 for p in pods if ready(p)),
+            "availableReplicas": available,
+            "unavailableReplicas": max(0, item.replicas - available),
+        }
 
     def sync(self, item: Deployment, cause: int) -> Steps[None]:
         """Do one thing: follow a scaling, or one step of the rollout."""

@@ -13,7 +13,8 @@ from simulations.engine.cluster.answers import DELETED, WatchEvent
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer
 from simulations.engine.cluster.client import Client
 from simulations.engine.cluster.deletion import FOREGROUND, ORPHAN
-from simulations.engine.controllers.controller import ACTOR, reference
+from simulations.engine.controllers.controller import ACTOR
+from simulations.engine.controllers.owners import reference
 from simulations.engine.kernel.clock import MILLISECOND
 
 NAME: Final = "garbage-collector-controller"

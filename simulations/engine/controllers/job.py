@@ -76,6 +76,13 @@ class JobController(Controller[Job]):
 
     # ---- syncs
 
+    def status_of(self, item: Job) -> dict[str, Any]:
+        """How many Pods run, and how many have ended either way."""
+        known = self.progress[item.key]
+        running = [p for p in self.pods.get(item.key, {}).values() if active(p)]
+        counts = {"active": len(running), "ready": sum(1 for p in running if ready(p))}
+        return counts | {"succeeded": known.succeeded, "failed": known.failed} if not known.done else {}
+
     def sync_terminating(self, item: Job, cause: int) -> Steps[None]:
         """Its Pods are still counted, and let go."""
         yield from self._count(item, self.progress[item.key], list(self.pods.get(item.key, {}).values()), cause)
@@ -151,8 +158,9 @@ class JobController(Controller[Job]):
         known.done = known.done or reason
         yield from self.delete_pods(item, running, cause)
         condition = {"type": kind, "status": "True", "reason": reason, "message": message}
-        status = {"status": {"conditions": [condition], "succeeded": known.succeeded, "failed": known.failed, "active": 0}}
-        answer: Answer = yield self.client.patch("Job", item.namespace, item.name, status, cause=cause)
+        counts = {"succeeded": known.succeeded, "failed": known.failed, "active": 0, "ready": 0}
+        status = {"conditions": [condition], **counts}
+        answer: Answer = yield self.client.update_status("Job", item.namespace, item.name, status, cause=cause)
         word = ("Completed", "Job completed", "Normal") if kind == "Complete" else (reason, message, "Warning")
         self.event(item, word[0], word[1], answer.seq, word[2])
 

@@ -31,12 +31,21 @@ class ReplicaSetController(Controller[Workload]):
         super().__init__(api)
 
     def pod_changed(self, key: Key, event: WatchEvent) -> None:
-        """Only a Pod that starts or stops to count matters."""
+        """Only a Pod that starts or stops to count, or to be ready, matters."""
         before, pod = event.old, event.object
         if before is not None and active(before) and (event.type == DELETED or not active(pod)):
             self._left.setdefault(key, []).append(event.cause)
-        if event.type == DELETED or before is None or active(before) != active(pod):
+        if event.type == DELETED or before is None or (active(before), ready(before)) != (active(pod), ready(pod)):
             self.enqueue(key, event.cause)
+
+    def status_of(self, item: Workload) -> dict[str, Any]:
+        """How many there are, are ready and are available."""
+        counted = [p for p in self.pods.get(item.key, {}).values() if active(p)]
+        return {
+            "replicas": len(counted),
+            "readyReplicas": sum(1 for p in counted if ready(p)),
+            "availableReplicas": sum(1 for p in counted if self.available(item, p)),
+        }
 
     def sync(self, item: Workload, cause: int) -> Steps[None]:
         """Create what is missing, or delete what is too much."""

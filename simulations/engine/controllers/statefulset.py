@@ -11,7 +11,7 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import StatefulSet
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller
+from simulations.engine.controllers.controller import Controller, ready
 from simulations.engine.controllers.deployment import template_hash
 from simulations.engine.kernel.loop import Steps
 
@@ -48,6 +48,17 @@ class StatefulSetController(Controller[StatefulSet]):
     def may_adopt(self, item: StatefulSet, pod: Pod) -> bool:
         """Only one with the name of one of its Pods."""
         return ordinal(item, pod) is not None
+
+    def status_of(self, item: StatefulSet) -> dict[str, Any]:
+        """How many Pods there are, are of the present revision, ready and available."""
+        pods = [p for p in self.pods.get(item.key, {}).values() if not p.terminal]
+        revision = self._revision(item)
+        return {
+            "replicas": len(pods),
+            "updatedReplicas": sum(1 for p in pods if p.labels.get(REVISION_LABEL, revision) == revision),
+            "readyReplicas": sum(1 for p in pods if ready(p)),
+            "availableReplicas": sum(1 for p in pods if self.available(item, p)),
+        }
 
     # ---- the three parts; each says whether the sync ends with it
 

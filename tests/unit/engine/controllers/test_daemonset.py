@@ -52,3 +52,9 @@ def test_an_update_replaces_one_after_the_other():
     assert {p.spec.raw["containers"][0]["image"] for p in story.pods().values()} == {"agent:2"}
     first, second = story.times("delete", actor="controller-manager")
     assert second - first > 2
+
+
+def test_the_status_says_on_how_many_nodes_it_should_run_and_runs():
+    tainted = {**node("n2"), "spec": {"taints": [{"key": "own", "effect": "NoSchedule"}]}}
+    counts = Story([node("n1"), tainted, daemon()]).list("DaemonSet")[0].raw["status"]
+    assert counts == {"desiredNumberScheduled": 1, "currentNumberScheduled": 1, "numberMisscheduled": 0, "numberReady": 1}

@@ -79,6 +79,16 @@ def test_recreate_waits_until_the_old_pods_have_ended():
     assert len(story.pods()) == 4
 
 
+def test_the_status_counts_what_there_is_and_reaches_the_end_of_a_rollout():
+    story = Story([node("n1"), deployment()], [patch("10s", "Deployment", "web", NEW)], "120s")
+    told = [r.data["status"] for r in story.records if r.resource == "deployments/status"]
+    assert max(status["replicas"] for status in told) == 5
+    assert max(status["unavailableReplicas"] for status in told if status["replicas"] >= 4) >= 1
+    done = {"replicas": 4, "updatedReplicas": 4, "readyReplicas": 4, "availableReplicas": 4, "unavailableReplicas": 0}
+    assert story.list("Deployment")[0].raw["status"] == done
+    assert sorted(s.raw["status"]["readyReplicas"] for s in story.list("ReplicaSet")) == [0, 4]
+
+
 def test_scaling_changes_one_replicaset_and_a_paused_one_scales_but_does_not_roll():
     paused = {"spec": {"paused": True, "replicas": 6, "template": template(image="app:2")}}
     story = Story([node("n1"), deployment()], [patch("10s", "Deployment", "web", paused)])

@@ -49,7 +49,7 @@ def test_indexed_jobs_give_each_pod_a_number():
 
 
 @pytest.mark.parametrize(
-    "action, reasons, failed", [("FailJob", ["PodFailurePolicy"], 1), ("Ignore", [], None), ("Count", ["BackoffLimitExceeded"], 1)]
+    "action, reasons, failed", [("FailJob", ["PodFailurePolicy"], 1), ("Ignore", [], 0), ("Count", ["BackoffLimitExceeded"], 1)]
 )
 def test_a_failure_policy_decides_what_an_exit_code_means(action, reasons, failed):
     rule = {"action": action, "onExitCodes": {"operator": "In", "values": [42]}}
