@@ -3,16 +3,20 @@
 Source: staging/src/k8s.io/apimachinery/pkg/api/errors/errors.go, v1.36
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from simulations.engine.api.decode import API_VERSIONS
+from simulations.engine.api.validation import validate
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.kernel.errors import ScenarioError
 
 if TYPE_CHECKING:
     from simulations.engine.cluster.client import Call
 
+Decoder = Callable[[Mapping[str, Any]], Any]
+AT_ONCE: Final = ("E0201", "E0202", "E0203", "E0205", "E0206", "E0208", "E0211", "E0212", "E0213")
+"""Codes after which a manifest is not looked at any further."""
 _QUANTITY: Final = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
 
 
@@ -37,6 +41,19 @@ def invalid(kind: str, name: str, texts: Sequence[str]) -> Answer:
     """422 with one text, or several in brackets."""
     joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     return Answer(422, "Invalid", f'{group_kind(kind)} "{name}" is invalid: {joined}')
+
+
+def read(call: "Call", document: Mapping[str, Any], decode: Decoder, more: Sequence[ScenarioError] = ()) -> Any:
+    """The object of a manifest, or the answer that refuses it: what has no shape at once, the rest with all that is wrong, `more`
+    first.
+    """
+    try:
+        item = decode(document)
+    except ScenarioError as error:
+        findings = [error] if error.code in AT_ONCE else validate(document) or [error]
+        return refusal(call, document, findings)
+    found = [*more, *validate(document)]
+    return refusal(call, document, found) if found else item
 
 
 def refusal(call: "Call", document: Mapping[str, Any], findings: Sequence[ScenarioError]) -> Answer:

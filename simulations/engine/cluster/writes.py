@@ -15,7 +15,6 @@ from simulations.engine.api.names import generate_name
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.api.scheduling import REGION_LABEL, ZONE_LABEL
-from simulations.engine.api.validation import validate
 from simulations.engine.api.workload_rules import changed_object
 from simulations.engine.api.workloads import Namespace, PriorityClass
 from simulations.engine.cluster import namespaces, pod_updates, refusals
@@ -61,6 +60,9 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
         going = "object is being deleted: " if getattr(existing, "terminating", False) else ""
         return Answer(409, "AlreadyExists", f'{going}{refusals.group_resource(kind, call.resource)} "{call.name}" already exists')
     if kind == "Pod":
+        unreadable = _unreadable(api, call, document)
+        if unreadable is not None:
+            return unreadable
         document, forbidden = _defaulted(api, document, namespace)
         if forbidden:
             return refusals.forbidden(call, kind, forbidden)
@@ -119,16 +121,21 @@ def _begun(item: Any, now: SimTime) -> Any:
     return item
 
 
+def _unreadable(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer | None:
+    """A Pod that cannot be read is refused before admission looks at it; that is looked at only where admission needs to read it."""
+    spec = document.get("spec") or {}
+    if not (spec.get("runtimeClassName") or spec.get("overhead") or api.list("LimitRange") or api.list("ResourceQuota")):
+        return None
+    try:
+        decode_object(document, epoch=api.settings.epoch)
+    except ScenarioError as error:
+        return refusals.refusal(call, document, [error]) if error.code in refusals.AT_ONCE else None
+    return None
+
+
 def _admitted(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Any:
     """The object of a manifest, or the answer that refuses it: admission comes before validation."""
-    try:
-        item = api.decode(document)
-    except ScenarioError as error:
-        at_once = error.code in ("E0205", "E0206", "E0208", "E0212", "E0213")
-        return refusals.refusal(call, document, [error] if at_once else validate(document) or [error])
-    findings = validate(document)
-    if findings:
-        return refusals.refusal(call, document, findings)
+    item = refusals.read(call, document, api.decode)
     return (_second_default(api, call, item) or item) if isinstance(item, PriorityClass) else item
 
 
@@ -262,16 +269,13 @@ def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any
     if after == before:
         call.uid = item.uid
         return Answer(200, object=item)
+    fixed = list(changed_object(kind, before, after))
+    changed = refusals.read(call, after, lambda document: decode_object(document, epoch=epoch), fixed)
+    if isinstance(changed, Answer):
+        return changed
     refused = _update_refused(item, before, after)
     if refused is not None:
         return refused
-    findings = [*changed_object(kind, before, after), *validate(after)]
-    if findings:
-        return refusals.refusal(call, after, findings)
-    try:
-        changed = decode_object(after, epoch=epoch)
-    except ScenarioError as error:
-        return refusals.refusal(call, after, [error])
     if isinstance(changed, PriorityClass):
         refused = _second_default(api, call, changed)
         if refused is not None:

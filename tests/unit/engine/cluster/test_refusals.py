@@ -206,3 +206,17 @@ def test_a_class_that_becomes_the_default_counts_for_pods_that_come_after_it():
     pods = Story([node("n1"), priority_class("x", 77)], operations, "5s").pods()
     assert (pods["before"].priority, pods["after"].priority) == (0, 77)
     assert pods["after"].spec.priority_class_name == "x"
+
+
+@pytest.mark.parametrize("change", [{"metadata": {"labels": [1]}}, {"spec": 5}, {"spec": {"template": 7}}])
+def test_a_patch_without_any_shape_is_refused_and_changes_nothing(change):
+    story = Story([node("n1"), workload("ReplicaSet", "x", replicas=1)], [patch("5s", "ReplicaSet", "x", change)], "8s")
+    [record] = [r for r in story.records if r.actor == "user"]
+    assert record.code in (400, 422)
+    assert len(story.pods()) == 1
+
+
+def test_a_pod_that_cannot_be_read_is_refused_before_limit_ranges_look_at_it():
+    limits = made("LimitRange", "l", spec={"limits": [{"type": "Pod", "max": {"cpu": "1"}}]})
+    limits["metadata"]["namespace"] = "default"
+    assert answer_to({**made("Pod"), **container(requests={"cpu": "lots"})}, limits)[0] == 400
