@@ -1,26 +1,47 @@
-"""Forms. Limits are those of the engine; a wrong value comes back at its field, with its code."""
+"""Forms. Limits are those of the engine; a wrong value comes back at its field, with its code.
+
+The what-if form and its YAML say the same: what one shows can be written in the other. Changes that have no field (a second node, labels,
+faults, patches) live in the YAML alone and are counted beside the form.
+"""
 
 import uuid
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from django import forms
 
-from simulations.services import MAX_ADDED_PODS, MAX_PACE, AddPods, Base, RunRequest, ScenarioErrors, WhatIf
+from simulations.services import (
+    MAX_ADDED_NODES,
+    MAX_ADDED_PODS,
+    MAX_PACE,
+    NODE_ACTIONS,
+    PRESETS,
+    SCORING,
+    AddNodes,
+    AddPods,
+    Base,
+    NodeChange,
+    RunRequest,
+    ScenarioErrors,
+    WhatIf,
+    WorkloadChange,
+    inside,
+    read_changes,
+)
 
-FIELD_OF_PATH = {
-    "addPods.count": "count",
-    "addPods.namePrefix": "name_prefix",
-    "addPods.namespace": "namespace",
-    "addPods.cpu": "cpu",
-    "addPods.memory": "memory",
-    "addPods.priority": "priority",
-    "addPods.priorityClass": "priority_class",
-    "addPods.at": "at",
-    "apiLatency": "api_latency",
-    "seed": "seed",
-    "duration": "duration",
-    "pace": "pace",
-}
+FIELD_OF_PATH: Final = {
+    "addPods.count": "count", "addPods.namePrefix": "name_prefix", "addPods.namespace": "namespace", "addPods.cpu": "cpu",
+    "addPods.memory": "memory", "addPods.priority": "priority", "addPods.priorityClass": "priority_class", "addPods.at": "at",
+    "addNodes.count": "nodes_count", "addNodes.like": "nodes_like", "addNodes.namePrefix": "nodes_prefix", "addNodes.cpu": "nodes_cpu",
+    "addNodes.memory": "nodes_memory", "addNodes.at": "nodes_at", "nodes[0].node": "node", "nodes[0].action": "node_action",
+    "nodes[0].taint": "node_taint", "nodes[0].at": "node_at", "workloads[0].workload": "workload", "workloads[0]": "workload",
+    "workloads[0].replicas": "replicas", "workloads[0].cpu": "workload_cpu", "workloads[0].memory": "workload_memory",
+    "workloads[0].priorityClass": "workload_class", "workloads[0].at": "workload_at", "apiLatency": "api_latency",
+    "kubeletStartup": "kubelet_startup", "kubeletStop": "kubelet_stop", "percentageOfNodesToScore": "percentage", "qps": "qps",
+    "burst": "burst", "seed": "seed", "duration": "duration", "pace": "pace",
+}  # fmt: skip
+AS_IN_BASE: Final = [("", "as in the base")]
+VERSIONS: Final = ("1.33", "1.34", "1.35", "1.36")
 
 
 def new_token() -> str:
@@ -28,45 +49,88 @@ def new_token() -> str:
     return uuid.uuid4().hex
 
 
+def _text(label: str, hint: str = "", initial: str = "") -> forms.CharField:
+    return forms.CharField(required=False, label=label, help_text=hint, initial=initial, max_length=200)
+
+
+def _choice(label: str, choices: list[tuple[str, str]], hint: str = "") -> forms.ChoiceField:
+    return forms.ChoiceField(required=False, label=label, choices=choices, help_text=hint)
+
+
 class WhatIfForm(forms.Form):
     """Changes to a base; what is left empty stays as the base has it."""
 
-    name = forms.CharField(required=False, max_length=200, label="Name of the run")
+    name = _text("Name of the run")
     add_pods = forms.BooleanField(required=False, initial=True, label="Add pods")
     count = forms.IntegerField(required=False, initial=20, label="How many", help_text=f"1 to {MAX_ADDED_PODS:,}")
-    cpu = forms.CharField(required=False, initial="3", label="CPU request", help_text="500m, 3")
-    memory = forms.CharField(required=False, initial="1Gi", label="Memory request", help_text="512Mi, 2Gi; empty: none")
+    cpu = _text("CPU request", "500m, 3", "3")
+    memory = _text("Memory request", "512Mi, 2Gi; empty: none", "1Gi")
     priority = forms.IntegerField(required=False, initial=100000, label="Priority", help_text="higher preempts lower")
     priority_class = forms.ChoiceField(required=False, label="or a priority class")
-    name_prefix = forms.CharField(required=False, initial="urgent", label="Name prefix")
-    namespace = forms.CharField(required=False, initial="default", label="Namespace")
-    at = forms.CharField(required=False, initial="5s", label="At", help_text="after T+0: 200ms, 5s, 1m")
-    async_preemption = forms.ChoiceField(
-        required=False,
-        label="Asynchronous preemption",
-        choices=[("", "as in the base"), ("on", "on (KEP-4832)"), ("off", "off: the loop waits")],
-    )
-    api_latency = forms.CharField(required=False, label="API latency", help_text="of every call: 5ms, 200ms; empty: as in the base")
-    duration = forms.CharField(required=False, label="Duration", help_text="60s, 5m; empty: as in the base")
+    name_prefix = _text("Name prefix", "", "urgent")
+    namespace = _text("Namespace", "", "default")
+    at = _text("At", "after T+0: 200ms, 5s, 1m", "5s")
+    add_nodes = forms.BooleanField(required=False, label="Add nodes")
+    nodes_count = forms.IntegerField(required=False, initial=1, label="How many nodes", help_text=f"1 to {MAX_ADDED_NODES:,}")
+    nodes_like = _choice("Like the node", [("", "the first one")], "its labels, taints and amounts")
+    nodes_cpu = _text("Node CPU", "allocatable; empty: as that node")
+    nodes_memory = _text("Node memory", "allocatable; empty: as that node")
+    nodes_prefix = _text("Node name prefix", "", "extra")
+    nodes_at = _text("Nodes come at", "after T+0", "5s")
+    node = _choice("Node", [("", "none")])
+    node_action = _choice("What happens", [(action, action) for action in NODE_ACTIONS], "fail: its kubelet falls silent")
+    node_taint = _text("Taint", "for taint: key=value:NoSchedule")
+    node_at = _text("It happens at", "after T+0", "5s")
+    workload = _choice("Workload", [("", "none")])
+    replicas = forms.IntegerField(required=False, label="Replicas", help_text="empty: as they are")
+    workload_cpu = _text("New CPU request", "of its first container")
+    workload_memory = _text("New memory request", "of its first container")
+    workload_class = forms.ChoiceField(required=False, label="New priority class")
+    workload_at = _text("It changes at", "after T+0", "5s")
+    async_preemption = _choice("Asynchronous preemption", [*AS_IN_BASE, ("on", "on (KEP-4832)"), ("off", "off: the loop waits")])
+    kubernetes_version = _choice("Kubernetes version", [*AS_IN_BASE, *((v, v) for v in VERSIONS)], "when nominations are cleared")
+    scoring = _choice("Scoring", [*AS_IN_BASE, *((name, name) for name in SCORING)], "spread out, or pack")
+    percentage = forms.IntegerField(required=False, label="Nodes to score", help_text="percent; 0: the scheduler decides")
+    qps = forms.FloatField(required=False, label="Calls a second", help_text="50 by default; -1: no limit")
+    burst = forms.IntegerField(required=False, label="Burst", help_text="100 by default")
+    api_latency = _text("API latency", "of every call: 5ms, 200ms")
+    preset = _choice("Costs", [*AS_IN_BASE, *((name, name) for name in PRESETS)], "what calls and cycles take")
+    kubelet_startup = _text("Kubelet start", "from bound to Running: 1s")
+    kubelet_stop = _text("Kubelet stop", "from deletion to gone: 2s")
+    duration = _text("Duration", "60s, 5m")
+    ends = _choice("Ends", [*AS_IN_BASE, ("settled", "when settled"), ("duration", "at its duration")])
     seed = forms.IntegerField(required=False, label="Seed", help_text="same scenario and seed, same trace")
     pace = forms.FloatField(
-        required=False,
-        initial=0,
-        label="Pace",
+        required=False, initial=0, label="Pace",
         help_text=f"simulated seconds per second, 0 = as fast as it goes, at most {MAX_PACE:,.0f}",
-    )
+    )  # fmt: skip
     token = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+    only_in_yaml = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    POD_FIELDS = ("count", "cpu", "memory", "priority", "priority_class", "name_prefix", "namespace", "at")
-    RUN_FIELDS = ("async_preemption", "api_latency", "duration", "seed", "pace", "name")
+    SECTIONS: Final = (
+        ("Add pods", "add_pods", ("count", "cpu", "memory", "priority", "priority_class", "name_prefix", "namespace", "at")),
+        ("Add nodes", "add_nodes", ("nodes_count", "nodes_like", "nodes_cpu", "nodes_memory", "nodes_prefix", "nodes_at")),
+        ("Change a node", "", ("node", "node_action", "node_taint", "node_at")),
+        ("Change a workload", "", ("workload", "replicas", "workload_cpu", "workload_memory", "workload_class", "workload_at")),
+        ("Scheduler", "", ("async_preemption", "kubernetes_version", "scoring", "percentage", "qps", "burst")),
+        ("API server and kubelets", "", ("api_latency", "preset", "kubelet_startup", "kubelet_stop")),
+        ("Run", "", ("duration", "ends", "seed", "pace", "name")),
+    )
 
     def __init__(self, *args: Any, base: Base | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.base = base
-        names = _classes(base)
-        field = self.fields["priority_class"]
-        assert isinstance(field, forms.ChoiceField), "declared above"
-        field.choices = [("", "<none>"), *((n, f"{n} ({v})") for n, v in names)]
+        found = inside(base) if base is not None else None
+        classes = [("", "<none>"), *((n, f"{n} ({v})") for n, v in (found.classes if found else ()))]
+        nodes = [(n, n) for n in (found.nodes if found else ())]
+        workloads = [(w, w) for w in (found.workloads if found else ())]
+        for name, first, choices in (
+            ("priority_class", [], classes), ("workload_class", [], classes), ("nodes_like", [("", "the first one")], nodes),
+            ("node", [("", "none")], nodes), ("workload", [("", "none")], workloads),
+        ):  # fmt: skip
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField), "declared above"
+            field.choices = [*first, *choices]
         self.initial.setdefault("token", new_token())
         for field_name, bound in self.fields.items():
             bound.widget.attrs.setdefault("autocomplete", "off")
@@ -74,29 +138,60 @@ class WhatIfForm(forms.Form):
                 bound.widget.attrs["aria-describedby"] = f"help-{field_name}"
 
     @property
-    def pod_fields(self) -> list[forms.BoundField]:
-        """The fields about added pods."""
-        return [self[name] for name in self.POD_FIELDS]
+    def sections(self) -> list[dict[str, Any]]:
+        """The parts of the form: title, switch, fields, and whether the part is open (it says something)."""
+        found = []
+        for title, switch, names in self.SECTIONS:
+            fields = [self[name] for name in names]
+            told = bool(self[switch].value()) if switch else any(self._told(self[name]) for name in names)
+            found.append(
+                {"title": title, "switch": self[switch] if switch else None, "fields": fields, "open": told or title == "Run"}
+            )
+        return found
 
-    @property
-    def run_fields(self) -> list[forms.BoundField]:
-        """The fields about scheduler, API and run."""
-        return [self[name] for name in self.RUN_FIELDS]
+    @staticmethod
+    def _told(field: forms.BoundField) -> bool:
+        return field.value() not in (None, "", field.field.initial) and field.name not in ("node_action", "pace", "name")
 
-    def request(self) -> RunRequest:
-        """The run that a valid form asks for."""
+    # ---- what it asks for
+
+    def what_if(self) -> WhatIf:
+        """The changes that a valid form asks for, with those that have no field.
+
+        Raises:
+            ScenarioErrors: the part that is only in YAML does not read.
+        """
         data = self.cleaned_data
-        choice = data.get("async_preemption")
-        what_if = WhatIf(
-            add_pods=self._pods() if data.get("add_pods") else None,
-            async_preemption={"on": True, "off": False}.get(choice or ""),
+        rest = read_changes(data.get("only_in_yaml") or "")
+        switch = {"on": True, "off": False}.get(data.get("async_preemption") or "")
+        return replace(
+            rest,
+            add_pods=self._pods(rest.add_pods) if data.get("add_pods") else None,
+            add_nodes=self._nodes() if data.get("add_nodes") else None,
+            nodes=(*self._node(), *rest.nodes),
+            workloads=(*self._workload(), *rest.workloads),
+            async_preemption=switch,
+            kubernetes_version=data.get("kubernetes_version") or "",
+            percentage_of_nodes_to_score=data.get("percentage"),
+            scoring=data.get("scoring") or "",
+            qps=data.get("qps"),
+            burst=data.get("burst"),
             api_latency=data.get("api_latency") or "",
+            preset=data.get("preset") or "",
+            kubelet_startup=data.get("kubelet_startup") or "",
+            kubelet_stop=data.get("kubelet_stop") or "",
             seed=data.get("seed"),
             duration=data.get("duration") or "",
+            until_settled={"settled": True, "duration": False}.get(data.get("ends") or ""),
         )
-        return RunRequest(what_if, data.get("name") or "", data.get("pace") or 0.0, data.get("token") or None)
 
-    def _pods(self) -> AddPods:
+    def request(self, what_if: WhatIf | None = None) -> RunRequest:
+        """The run that a valid form asks for."""
+        data = self.cleaned_data
+        changes = self.what_if() if what_if is None else what_if
+        return RunRequest(changes, data.get("name") or "", data.get("pace") or 0.0, data.get("token") or None)
+
+    def _pods(self, rest: AddPods | None) -> AddPods:
         data = self.cleaned_data
         named = data.get("priority_class") or ""
         default = AddPods()
@@ -108,20 +203,41 @@ class WhatIfForm(forms.Form):
             memory=data.get("memory") or "",
             priority=None if named else data.get("priority"),
             priority_class=named,
+            labels=rest.labels if rest is not None else {},
             at=data.get("at") or default.at,
         )
+
+    def _nodes(self) -> AddNodes:
+        data, default = self.cleaned_data, AddNodes()
+        return AddNodes(
+            count=default.count if data.get("nodes_count") is None else data["nodes_count"],
+            like=data.get("nodes_like") or "",
+            name_prefix=data.get("nodes_prefix") or default.name_prefix,
+            cpu=data.get("nodes_cpu") or "",
+            memory=data.get("nodes_memory") or "",
+            at=data.get("nodes_at") or default.at,
+        )
+
+    def _node(self) -> tuple[NodeChange, ...]:
+        data = self.cleaned_data
+        if not data.get("node"):
+            return ()
+        action = data.get("node_action") or NODE_ACTIONS[0]
+        return (NodeChange(data["node"], action, data.get("node_taint") or "", data.get("node_at") or "5s"),)
+
+    def _workload(self) -> tuple[WorkloadChange, ...]:
+        data = self.cleaned_data
+        if not data.get("workload"):
+            return ()
+        return (
+            WorkloadChange(
+                data["workload"], data.get("replicas"), data.get("workload_cpu") or "", data.get("workload_memory") or "",
+                data.get("workload_class") or "", data.get("workload_at") or "5s",
+            ),
+        )  # fmt: skip
 
     def add_scenario_errors(self, errors: ScenarioErrors) -> None:
         """Put each finding at its field."""
         for error in errors.errors:
             name = FIELD_OF_PATH.get(error.path)
             self.add_error(name, f"{error.code}: {error.message}" if name else f"{error.code}: {error.path}: {error.message}")
-
-
-def _classes(base: Base | None) -> list[tuple[str, int]]:
-    if base is None:
-        return []
-    initial = (base.document.get("spec") or base.document).get("initial") or []
-    objects = [*base.objects, *initial]
-    found = {o["metadata"]["name"]: int(o.get("value") or 0) for o in objects if o.get("kind") == "PriorityClass"}
-    return sorted(found.items(), key=lambda item: -item[1])

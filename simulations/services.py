@@ -4,7 +4,7 @@ import logging
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -14,14 +14,34 @@ from django.utils import timezone
 from simulations import results
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.scenario import from_recorded, is_recorded, parse_scenario
-from simulations.engine.whatif import MAX_ADDED_PODS, MAX_PACE, AddPods, Change, WhatIf, apply_what_if, import_document
+from simulations.engine.whatif import (
+    MAX_ADDED_NODES,
+    MAX_ADDED_PODS,
+    MAX_PACE,
+    AddNodes,
+    AddPods,
+    Change,
+    NodeChange,
+    WhatIf,
+    WorkloadChange,
+    apply_what_if,
+    import_document,
+    present_objects,
+    read_changes,
+    write_changes,
+)
+from simulations.engine.whatif.model import NODE_ACTIONS, PRESETS, SCORING
+from simulations.engine.whatif.workloads import names as workload_names
 from simulations.models import FINISHED_STATES, Cluster, ImportFile, ImportJob, JobState, LeasedJob, Run, Scenario, Snapshot
 from simulations.pipelines.prepare import scenario_of_text
 from simulations.samples import Sample, sample
 from simulations.tasks import execute_run, run_import
 
 logger = logging.getLogger(__name__)
-__all__ = ["MAX_ADDED_PODS", "MAX_PACE", "AddPods", "Base", "RunRequest", "ScenarioErrors", "WhatIf"]
+__all__ = [
+    "MAX_ADDED_NODES", "MAX_ADDED_PODS", "MAX_PACE", "NODE_ACTIONS", "PRESETS", "SCORING", "AddNodes", "AddPods", "Base", "NodeChange",
+    "RunRequest", "ScenarioErrors", "WhatIf", "WorkloadChange", "read_changes", "write_changes",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +126,70 @@ class RunRequest:
     pace: float = 0.0
     token: str | None = None
     owner: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a base has, for the form's choices: nodes, workloads (`Kind/namespace/name`), priority classes with their values."""
+
+    nodes: tuple[str, ...] = ()
+    workloads: tuple[str, ...] = ()
+    classes: tuple[tuple[str, int], ...] = ()
+
+
+def _spec_of(base: Base) -> dict[str, Any]:
+    """The scenario's spec; of a recorded timeline the document itself is it."""
+    found = base.document.get("spec")
+    return found if isinstance(found, dict) else base.document
+
+
+def inside(base: Base) -> Inside:
+    """Look into a base."""
+    present = [o for o in present_objects({"spec": _spec_of(base)}, base.objects) if isinstance(o.get("metadata"), dict)]
+    classes = {str(o["metadata"].get("name")): int(o.get("value") or 0) for o in present if o.get("kind") == "PriorityClass"}
+    nodes = tuple(str(o["metadata"].get("name")) for o in present if o.get("kind") == "Node")
+    return Inside(nodes, tuple(workload_names(present)), tuple(sorted(classes.items(), key=lambda item: -item[1])))
+
+
+SECONDS_PER_POD: Final = 0.0006
+SECONDS_PER_POD_AND_NODE: Final = 5e-7
+RECORDS_PER_POD: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run will probably take; an estimate from the benchmarks, not a promise."""
+
+    nodes: int
+    pods: int
+    records: int
+    seconds: float
+
+
+def expected_cost(base: Base, what_if: WhatIf) -> Cost:
+    """Estimate a run from its nodes and pods. Preemption, churn and long durations make it longer."""
+    spec = _spec_of(base)
+    entries = [(o, 1) for o in (*base.objects, *(spec.get("initial") or ()))]
+    entries += [(e.get("object") or {}, int(e.get("count") or 0)) for e in spec.get("generate") or () if isinstance(e, dict)]
+    entries += [
+        ((o.get("createOperation") or {}).get("object") or {}, 1) for o in spec.get("operations") or () if isinstance(o, dict)
+    ]
+    nodes = sum(n for o, n in entries if o.get("kind") == "Node") + (what_if.add_nodes.count if what_if.add_nodes else 0)
+    pods = sum(n * _pods_of(o) for o, n in entries) + (what_if.add_pods.count if what_if.add_pods else 0)
+    seconds = 0.3 + pods * (SECONDS_PER_POD + nodes * SECONDS_PER_POD_AND_NODE)
+    return Cost(nodes, pods, pods * RECORDS_PER_POD + nodes, round(seconds, 1))
+
+
+def _pods_of(item: dict[str, Any]) -> int:
+    kind, spec = item.get("kind"), item.get("spec")
+    if kind == "Pod":
+        owners = (item.get("metadata") or {}).get("ownerReferences")
+        return 0 if owners and not (item.get("status") or {}).get("phase") else 1
+    owned = (item.get("metadata") or {}).get("ownerReferences")
+    if kind in ("Deployment", "StatefulSet", "ReplicaSet") and isinstance(spec, dict) and not owned:
+        replicas = spec.get("replicas", 1)
+        return replicas if isinstance(replicas, int) and not (item.get("status") or {}).get("replicas") else 0
+    return 0
 
 
 def preview(base: Base, what_if: WhatIf) -> tuple[Change, ...]:

@@ -1,6 +1,6 @@
-"""The what-if form: a base, a few changes, a run."""
+"""The what-if form: a base, a few changes, a run. The form and its YAML fill each other."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -10,8 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dashboard.access import viewer
 from dashboard.forms import WhatIfForm, new_token
 from dashboard.views.errors import not_found
+from dashboard.what_if_values import count_without_fields, form_values
 from simulations import access, queries, services
-from simulations.services import ScenarioErrors
+from simulations.services import ScenarioErrors, WhatIf, read_changes, write_changes
 
 
 def _base(request: HttpRequest) -> services.Base | None:
@@ -31,6 +32,35 @@ def _base(request: HttpRequest) -> services.Base | None:
     return None
 
 
+@dataclass(slots=True)
+class _Filled:
+    """A form with the changes that it asks for, and what is wrong with them."""
+
+    form: WhatIfForm
+    what_if: WhatIf | None = None
+    errors: ScenarioErrors | None = None
+
+
+def _filled(request: HttpRequest, base: services.Base) -> _Filled:
+    """Read what was sent: the YAML where it was edited since the form wrote it, else the fields."""
+    written, edited = request.POST.get("yaml_written", ""), request.POST.get("yaml", "")
+    try:
+        if _lines(edited) != _lines(written):
+            what_if = read_changes(edited)
+            values = {**{k: v for k, v in request.POST.items() if k in ("name", "pace", "token")}, **form_values(what_if)}
+            form = WhatIfForm(values, base=base)
+            form.is_valid()
+            return _Filled(form, what_if)
+        form = WhatIfForm(request.POST, base=base)
+        return _Filled(form, form.what_if() if form.is_valid() else None)
+    except ScenarioErrors as errors:
+        return _Filled(WhatIfForm(request.POST, base=base), None, errors)
+
+
+def _lines(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()
+
+
 @require_http_methods(["GET", "POST"])
 def what_if(request: HttpRequest) -> HttpResponse:
     """Choose a base, then change it and start."""
@@ -40,15 +70,40 @@ def what_if(request: HttpRequest) -> HttpResponse:
         return not_found(request, str(errors))
     if base is None:
         return _choose(request)
-    form = WhatIfForm(request.POST if request.method == "POST" else None, base=base)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "GET":
+        given = {key: value for key, value in request.GET.items() if key in WhatIfForm.base_fields}
+        return _page(request, base, _Filled(WhatIfForm(None, base=base, initial=given)), 200)
+    filled = _filled(request, base)
+    if filled.what_if is not None and filled.form.is_valid():
         try:
-            run = services.create_run(base, replace(form.request(), owner=viewer(request).user))
+            run = services.create_run(base, replace(filled.form.request(filled.what_if), owner=viewer(request).user))
             return redirect("run", run.pk)
         except ScenarioErrors as errors:
-            form.add_scenario_errors(errors)
-    status = 400 if form.is_bound else 200
-    return render(request, "what_if.html", {"form": form, "base": base, "query": request.GET.urlencode()}, status=status)
+            filled.errors = errors
+    return _page(request, base, filled, 400)
+
+
+def _page(request: HttpRequest, base: services.Base, filled: _Filled, status: int) -> HttpResponse:
+    if filled.errors is not None:
+        filled.form.is_valid()
+        filled.form.add_scenario_errors(filled.errors)
+    written = write_changes(filled.what_if) if filled.what_if is not None else ""
+    context = {
+        "form": filled.form,
+        "base": base,
+        "query": _base_query(request),
+        "written": written,
+        "yaml": request.POST.get("yaml", written),
+    }
+    return render(request, "what_if.html", context, status=status)
+
+
+def _base_query(request: HttpRequest) -> str:
+    kept = request.GET.copy()
+    for key in list(kept):
+        if key not in ("sample", "cluster", "run"):
+            del kept[key]
+    return kept.urlencode()
 
 
 def _choose(request: HttpRequest, errors: ScenarioErrors | None = None) -> HttpResponse:
@@ -78,12 +133,30 @@ def from_file(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
-    """What differs from the base, while the form is filled in."""
+    """What differs from the base and what the run will take, while the form is filled in; and the other side of form and YAML."""
+    context: dict[str, object] = {"changes": (), "errors": []}
     try:
         base = _base(request)
-        form = WhatIfForm(request.POST, base=base)
-        changes = services.preview(base, form.request().what_if) if base is not None and form.is_valid() else ()
-        errors: list[str] = [str(e) for messages in form.errors.values() for e in messages]
+        if base is not None:
+            context |= _preview(request, base)
     except ScenarioErrors as found:
-        changes, errors = (), [f"{e.code} {e.path}: {e.message}" for e in found.errors]
-    return render(request, "what_if/_preview.html", {"changes": changes, "errors": errors})
+        context["errors"] = [f"{e.code} {f'line {e.line} ' if e.line else ''}{e.path}: {e.message}" for e in found.errors]
+    return render(request, "what_if/_preview.html", context)
+
+
+def _preview(request: HttpRequest, base: services.Base) -> dict[str, object]:
+    filled = _filled(request, base)
+    if filled.errors is not None:
+        raise filled.errors
+    if filled.what_if is None:
+        return {"errors": [str(e) for messages in filled.form.errors.values() for e in messages]}
+    found: dict[str, object] = {
+        "cost": services.expected_cost(base, filled.what_if),
+        "hidden": count_without_fields(filled.what_if),
+    }
+    found["changes"] = services.preview(base, filled.what_if)
+    from_yaml = request.POST.get("side") == "yaml"
+    written = write_changes(filled.what_if)
+    if from_yaml:
+        return {**found, "form": filled.form, "written": request.POST.get("yaml", "")}
+    return {**found, "yaml": written, "written": written}

@@ -121,6 +121,9 @@ _TABLE = (
     ("E0719", "A label of the added pods is not allowed.", "Keys and values follow the rules of Kubernetes labels."),
     ("E0720", "There is no PriorityClass of that name.", "Take one of those that the message lists, or give a priority."),
     ("E0721", "Added pods would have names that are taken.", "Choose another name prefix."),
+    ("E0723", "A word is not one of those that a setting takes.", "Take one of those that the message lists."),
+    ("E0724", "What a what-if wants to change is not in its base.", "Take one of those that the form lists."),
+    ("E0725", "A change of a workload says nothing.", "Give replicas, requests or a priority class."),
     ("E0722", "The pace is out of range.", "Take a number within the range that the message names."),
 )
 

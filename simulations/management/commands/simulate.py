@@ -10,9 +10,10 @@ from simulations.analysis.tables import table_rows
 from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.kernel.trace import Record
 from simulations.engine.trace_format import encode
+from simulations.engine.whatif import apply_what_if, parse_settings
 from simulations.exporters.csv import write_csv
 from simulations.management.output import CodedCommand, read_file, wrong
-from simulations.pipelines.prepare import scenario_of_text
+from simulations.pipelines.prepare import scenario_of_document, scenario_of_text
 from simulations.pipelines.simulate import Batch, Hooks, Outcome, simulate
 
 
@@ -25,10 +26,13 @@ class Command(CodedCommand):
         """The scenario, and what to do with what comes out."""
         parser.add_argument("scenario", type=Path)
         parser.add_argument("--seed", type=int)
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="a change, as `run` takes it"
+        )
         parser.add_argument("--out", type=Path, metavar="DIR")
         parser.add_argument("--json", action="store_true")
 
-    def handle(self, *_args: Any, scenario: Path, seed: int | None, out: Path | None, json: bool, **_options: Any) -> None:
+    def handle(self, *_args: Any, scenario: Path, seed: int | None, out: Path | None, **options: Any) -> None:
         """Run it.
 
         Raises:
@@ -36,14 +40,16 @@ class Command(CodedCommand):
         """
         records: list[Record] = []
         try:
-            parsed, _document = scenario_of_text(read_file(scenario), str(scenario))
+            parsed, document = scenario_of_text(read_file(scenario), str(scenario))
+            if options["changes"]:
+                parsed = scenario_of_document(apply_what_if(document, parse_settings(options["changes"])).document)
             chosen = parsed.seed if seed is None else seed
             outcome = simulate(parsed, chosen, Hooks(lambda batch: _keep(records, batch, keep=out is not None)))
         except ScenarioErrors as errors:
             raise wrong(errors) from None
         if out is not None:
             _write(out, records)
-        if json:
+        if options["json"]:
             self.print_json(
                 {"scenario": parsed.name, "seed": chosen, "ended": outcome.reason, **outcome.summary, "findings": outcome.findings}
             )

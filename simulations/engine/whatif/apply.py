@@ -1,0 +1,116 @@
+"""From a base and changes to a new scenario document."""
+
+import copy
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
+from simulations.engine.whatif import nodes, pods, run_settings, workloads
+from simulations.engine.whatif.model import Change, Changed, WhatIf
+from simulations.engine.whatif.texts import parse_duration
+
+DEFAULT_DURATION: Final = "60s"
+Document = Mapping[str, Any]
+
+
+def import_document(name: str, start_time: str) -> dict[str, Any]:
+    """Return the scenario document of an imported cluster; its objects are put in front of `spec.initial` later.
+
+    Args:
+        name: what the cluster is called.
+        start_time: what T+0 is called, RFC 3339.
+    """
+    return {
+        "apiVersion": "schedscope/v1alpha1",
+        "kind": "Scenario",
+        "metadata": {"name": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:240] or "imported"},
+        "spec": {
+            "description": f"The cluster {name} as it was imported.",
+            "startTime": start_time,
+            "seed": 1,
+            "duration": DEFAULT_DURATION,
+            "initial": [],
+        },
+    }
+
+
+def compose(document: Document, objects: Sequence[Document]) -> dict[str, Any]:
+    """Return the document with the objects in front of its own initial objects."""
+    whole = dict(document)
+    spec = dict(whole.get("spec") or {})
+    spec["initial"] = [*objects, *(spec.get("initial") or [])]
+    whole["spec"] = spec
+    return whole
+
+
+def present_objects(document: Document, objects: Sequence[Document]) -> list[Document]:
+    """The objects that the base starts with; of generated ones the first of each kind, under its name."""
+    spec = document.get("spec") or {}
+    generated = []
+    for entry in spec.get("generate") or []:
+        manifest = entry.get("object") or {}
+        metadata = {**(manifest.get("metadata") or {}), "name": f"{entry.get('namePrefix', '')}0"}
+        generated.append({**manifest, "metadata": metadata})
+    return [*objects, *(spec.get("initial") or []), *generated]
+
+
+def apply_what_if(document: Document, what_if: WhatIf, objects: Sequence[Document] = ()) -> Changed:
+    """Return a copy of the document with the changes in it.
+
+    Args:
+        document: a scenario document.
+        what_if: the changes.
+        objects: initial objects that the document leaves out (those of its snapshot); only looked at.
+
+    Raises:
+        ScenarioErrors: all values that are out of their limits, with the path of the field in the form.
+    """
+    errors = list(_check(what_if))
+    if errors:
+        raise ScenarioErrors(errors)
+    changed = copy.deepcopy(dict(document))
+    spec = changed.setdefault("spec", {})
+    present = present_objects(changed, objects)
+    changes: list[Change] = []
+    run_settings.apply(spec, what_if, changes)
+    if what_if.add_nodes is not None:
+        nodes.add(spec, what_if.add_nodes, present, changes)
+    nodes.change(spec, what_if.nodes, present, changes)
+    workloads.apply(spec, what_if.workloads, present, changes)
+    if what_if.add_pods is not None:
+        pods.apply(spec, what_if.add_pods, present, changes)
+    for field, value in what_if.patch.items():
+        spec[field] = _merged(spec.get(field), value)
+        changes.append(Change(f"spec.{field}", "", "changed as written"))
+    if "operations" in spec:
+        spec["operations"].sort(key=lambda operation: _when(operation.get("at", 0)))
+    return Changed(changed, tuple(changes))
+
+
+def _check(what_if: WhatIf) -> Iterable[ScenarioError]:
+    yield from run_settings.check(what_if)
+    if what_if.add_pods is not None:
+        yield from pods.check(what_if.add_pods)
+    yield from nodes.check(what_if.add_nodes, what_if.nodes)
+    yield from workloads.check(what_if.workloads)
+
+
+def _when(at: object) -> int:
+    try:
+        return parse_duration(at if isinstance(at, str | int | float) else "")
+    except ValueError:
+        return 0  # the scenario's own check names it
+
+
+def _merged(target: Any, patch: Any) -> Any:
+    """RFC 7386."""
+    if not isinstance(patch, Mapping):
+        return copy.deepcopy(patch)
+    result = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = _merged(result.get(key), value)
+    return result
