@@ -47,7 +47,17 @@ def _limits(scenario: Scenario) -> list[str]:
         found.append("NoExecute taints are set on silent nodes, but nothing is evicted for them")
     if any(o.get("kind") == "PodDisruptionBudget" for o in objects):
         found.append("budgets keep the disruptionsAllowed that they start with")
-    return found
+    for spec in scenario.schedulers:
+        name = spec.config.profiles[0].scheduler_name
+        found += [f"{field} of {name} is read and changes nothing here" for field in spec.config.ignored]
+    return found + _shared_names(scenario)
+
+
+def _shared_names(scenario: Scenario) -> list[str]:
+    """Names that more than one process answers to: no leader is elected, all of them work."""
+    names = [profile.scheduler_name for spec in scenario.schedulers for profile in spec.config.profiles]
+    shared = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    return [f"{names.count(name)} schedulers answer to {name}: no leader is elected, all of them decide" for name in shared]
 
 
 def _allocatable(document: Mapping[str, Any]) -> Mapping[str, Any]:

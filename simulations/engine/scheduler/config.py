@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from simulations.engine.kernel.errors import ScenarioError
+from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.framework.framework import Framework
 from simulations.engine.scheduler.framework.plugin import Handle
 from simulations.engine.scheduler.profiles import PluginsByPoint, known_plugin, plugins_by_point
@@ -22,6 +23,7 @@ _FIELDS: Final = (
     "apiVersion", "kind", "percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds", "profiles",
     "clientConnection", "extenders", *_IGNORED,
 )  # fmt: skip
+_CONNECTION: Final = ("qps", "burst", "kubeconfig", "contentType", "acceptContentTypes")
 _PROFILE_FIELDS: Final = ("schedulerName", "plugins", "pluginConfig", "percentageOfNodesToScore")
 
 
@@ -43,13 +45,14 @@ class ProfileConfig:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerConfig:
-    """A scheduler process: its profiles, backoff in seconds, client limits (None: off)."""
+    """A scheduler process: its profiles, backoff in seconds, client limits (None: off); `ignored` are fields that were read in vain."""
 
     profiles: tuple[ProfileConfig, ...]
     initial_backoff_seconds: int = 1
     max_backoff_seconds: int = 10
     qps: float | None = None
     burst: int | None = None
+    ignored: tuple[str, ...] = ()
 
     def frameworks(self, handle: Handle) -> dict[str, Framework]:
         """Build the framework of each profile, by scheduler name; all share what the handle gives.
@@ -83,17 +86,37 @@ def parse_config(document: Document | None) -> SchedulerConfig:
     if not document:
         return DEFAULT_CONFIG
     _check_fields(document)
-    percentage = _bounded(document, "percentageOfNodesToScore", 0, 0, 100)
+    percentage = _percentage(document, 0)
     profiles = document.get("profiles") or [{}]
     if not isinstance(profiles, list):
         raise ScenarioError("E0401", "expected a list", "profiles")
-    parsed = tuple(_profile(p, f"profiles[{i}]", percentage) for i, p in enumerate(profiles))
+    usual = "default-scheduler" if len(profiles) == 1 else ""
+    parsed = tuple(_profile(p, f"profiles[{i}]", percentage, usual) for i, p in enumerate(profiles))
     _check_profiles(parsed)
-    initial = _bounded(document, "podInitialBackoffSeconds", 1, 1, 2**31)
+    initial = _bounded(document, "podInitialBackoffSeconds", 1, 1, 2**31, "must be greater than 0")
+    _bounded(document, "parallelism", 16, 1, 2**31, "should be an integer value greater than zero")
+    connection = _connection(document)
+    ignored = tuple(name for name in _IGNORED if name in document)
+    maximum = _maximum_backoff(document, initial)
+    config = SchedulerConfig(parsed, initial, maximum, connection.get("qps"), connection.get("burst"), ignored)
+    config.frameworks(Handle(SchedulerCache()))  # arguments are wrong before the run, not in it
+    return config
+
+
+def _percentage(document: Document, default: int) -> int:
+    return _bounded(document, "percentageOfNodesToScore", default, 0, 100, "not in valid range [0-100]")
+
+
+def _connection(document: Document) -> Document:
     connection = document.get("clientConnection") or {}
     if not isinstance(connection, Mapping):
         raise ScenarioError("E0401", "expected a mapping with qps and burst", "clientConnection")
-    return SchedulerConfig(parsed, initial, _maximum_backoff(document, initial), connection.get("qps"), connection.get("burst"))
+    for name, value in connection.items():
+        if name not in _CONNECTION:
+            raise ScenarioError("E0401", f"unknown field {name!r}", f"clientConnection.{name}")
+        if name in ("qps", "burst") and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise ScenarioError("E0404", f"Invalid value: {value!r}: must be a number", f"clientConnection.{name}")
+    return connection
 
 
 def _check_fields(document: Document) -> None:
@@ -116,12 +139,15 @@ def _maximum_backoff(document: Document, initial: int) -> int:
     return maximum
 
 
-def _bounded(document: Document, name: str, default: int, low: int, high: int) -> int:
+def _bounded(document: Document, name: str, default: int, *limits: Any) -> int:
+    """An integer from low to high; `limits` are those two and upstream's words for what is wrong."""
+    low, high, *words = limits
     value = document.get(name)
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ScenarioError("E0404", f"Invalid value: {value!r}: must be an integer from {low} to {high}", name)
+        said = words[0] if words else f"must be an integer from {low} to {high}"
+        raise ScenarioError("E0404", f"Invalid value: {value!r}: {said}", name)
     return value
 
 
@@ -135,18 +161,22 @@ def _check_profiles(profiles: tuple[ProfileConfig, ...]) -> None:
                 raise ScenarioError("E0401", f"Required value: at least one plugin must be enabled at {point}", path)
 
 
-def _profile(document: object, path: str, percentage: int) -> ProfileConfig:
+def _profile(document: object, path: str, percentage: int, usual: str) -> ProfileConfig:
+    """One profile; `usual` is its scheduler name where it gives none, which only a profile that is alone may do."""
     if not isinstance(document, Mapping):
         raise ScenarioError("E0401", "a profile is a mapping with schedulerName, plugins, pluginConfig", path)
     for name in document:
         if name not in _PROFILE_FIELDS:
             raise ScenarioError("E0401", f"unknown field {name!r}", f"{path}.{name}")
     try:
-        own = _bounded(document, "percentageOfNodesToScore", percentage, 0, 100)
+        own = _percentage(document, percentage)
     except ScenarioError as error:
         raise error.located(prefix=path) from None
+    name = document.get("schedulerName") or usual
+    if not name or not isinstance(name, str):
+        raise ScenarioError("E0401", "Required value", f"{path}.schedulerName")
     points = plugins_by_point(document.get("plugins"), f"{path}.plugins")
-    return ProfileConfig(str(document.get("schedulerName") or "default-scheduler"), points, _args(document, path), own)
+    return ProfileConfig(name, points, _args(document, path), own)
 
 
 def _args(document: Document, path: str) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from simulations.engine.api.scheduling import NodeAffinity, TopologySpreadConstr
 from simulations.engine.kernel.errors import ScenarioError
 
 Document = dict[str, Any]
+_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 _STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
 
@@ -21,7 +22,40 @@ def known_only(args: Document, *names: str) -> None:
     """
     for name in args:
         if name not in (*names, "apiVersion", "kind"):
-            raise ScenarioError("E0403", f"unknown argument; known are {', '.join(names)}", name)
+            known = f"known are {', '.join(names)}" if names else "the plugin takes none"
+            raise ScenarioError("E0403", f"unknown argument; {known}", str(name))
+
+
+def _inside(item: Document, path: str, name: str, low: int, high: int) -> int:
+    """An integer of a list's item, `low` where it is missing; what is wrong with it is found under `path`."""
+    try:
+        return integer(item, name, low, low, high)
+    except ScenarioError as error:
+        raise error.located(prefix=path) from None
+
+
+def mapping(args: Document, name: str) -> Document:
+    """A part of the arguments that is a mapping; empty where it is missing.
+
+    Raises:
+        ScenarioError: E0404.
+    """
+    value = args.get(name)
+    if value is not None and not isinstance(value, dict):
+        raise ScenarioError("E0404", "expected a mapping", name)
+    return value or {}
+
+
+def texts(args: Document, name: str) -> tuple[str, ...]:
+    """A list of texts; empty where it is missing.
+
+    Raises:
+        ScenarioError: E0404.
+    """
+    value = args.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise ScenarioError("E0404", "expected a list of names", name)
+    return tuple(value)
 
 
 def integer(args: Document, name: str, default: int, low: int, high: int) -> int:
@@ -54,7 +88,7 @@ def resources(items: object, path: str) -> tuple[tuple[str, int], ...]:
             raise ScenarioError("E0404", "a resource has a name and a weight", f"{path}[{i}]")
         if any(item["name"] == name for name, _weight in found):
             raise ScenarioError("E0404", f'Duplicate value: "{item["name"]}"', f"{path}[{i}].name")
-        found.append((item["name"], integer(item, "weight", 1, 1, 100)))
+        found.append((item["name"], _inside(item, f"{path}[{i}]", "weight", 1, 100)))
     return tuple(found)
 
 
@@ -65,7 +99,11 @@ def scoring_strategy(args: Document) -> tuple[str, tuple[tuple[str, int], ...], 
         ScenarioError: E0403, E0404.
     """
     known_only(args, "scoringStrategy", "ignoredResources", "ignoredResourceGroups")
-    strategy = args.get("scoringStrategy") or {}
+    strategy = mapping(args, "scoringStrategy")
+    try:
+        known_only(strategy, "type", "resources", "requestedToCapacityRatio")
+    except ScenarioError as error:
+        raise error.located(prefix="scoringStrategy") from None
     kind = strategy.get("type") or "LeastAllocated"
     if kind not in _STRATEGIES:
         raise ScenarioError("E0404", f"Unsupported value: {kind!r}: supported: {', '.join(_STRATEGIES)}", "scoringStrategy.type")
@@ -82,16 +120,25 @@ def _shape(document: object) -> tuple[tuple[int, int], ...]:
     for i, point in enumerate(points):
         if not isinstance(point, dict):
             raise ScenarioError("E0404", "a point has a utilization and a score", f"{path}[{i}]")
-        utilization = integer(point, "utilization", 0, 0, 100)
+        utilization = _inside(point, f"{path}[{i}]", "utilization", 0, 100)
         if found and utilization <= found[-1][0]:
             raise ScenarioError("E0404", "utilization values must be sorted in increasing order", f"{path}[{i}].utilization")
-        found.append((utilization, integer(point, "score", 0, 0, 10)))
+        found.append((utilization, _inside(point, f"{path}[{i}]", "score", 0, 10)))
     return tuple(found)
 
 
 def ignored_resources(args: Document) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Ignored resources and groups of NodeResourcesFit."""
-    return tuple(args.get("ignoredResources") or ()), tuple(args.get("ignoredResourceGroups") or ())
+    """Ignored resources and groups of NodeResourcesFit.
+
+    Raises:
+        ScenarioError: E0404.
+    """
+    groups = texts(args, "ignoredResourceGroups")
+    for i, group in enumerate(groups):
+        if "/" in group:
+            text = f"Invalid value: {group!r}: resource group name can't contain '/'"
+            raise ScenarioError("E0404", text, f"ignoredResourceGroups[{i}]")
+    return texts(args, "ignoredResources"), groups
 
 
 def spread_defaults(args: Document) -> tuple[str, tuple[TopologySpreadConstraint, ...]]:
@@ -107,17 +154,33 @@ def spread_defaults(args: Document) -> tuple[str, tuple[TopologySpreadConstraint
         raise ScenarioError("E0404", f"Unsupported value: {kind!r}: supported: List, System", "defaultingType")
     if kind == "System" and constraints:
         raise ScenarioError("E0404", "when .defaultingType is System, .defaultConstraints must be empty", "defaultConstraints")
-    found = []
+    if not isinstance(constraints, list):
+        raise ScenarioError("E0404", "expected a list of constraints", "defaultConstraints")
+    found: list[TopologySpreadConstraint] = []
     for i, item in enumerate(constraints):
-        if item.get("labelSelector") is not None:
-            text = "Forbidden: constraint must not define a selector, as they deduced for each pod"
-            raise ScenarioError("E0404", text, f"defaultConstraints[{i}].labelSelector")
-        constraint = parse_spread_constraint(item, f"defaultConstraints[{i}]")
-        if constraint.max_skew <= 0:
-            text = f"Invalid value: {constraint.max_skew}: must be greater than zero"
-            raise ScenarioError("E0404", text, f"defaultConstraints[{i}].maxSkew")
+        constraint = _default_constraint(item, f"defaultConstraints[{i}]")
+        if any((c.topology_key, c.when_unsatisfiable) == (constraint.topology_key, constraint.when_unsatisfiable) for c in found):
+            text = f'Duplicate value: "{{{constraint.topology_key}, {constraint.when_unsatisfiable}}}"'
+            raise ScenarioError("E0404", text, f"defaultConstraints[{i}]")
         found.append(constraint)
     return kind, tuple(found)
+
+
+def _default_constraint(item: object, path: str) -> TopologySpreadConstraint:
+    if not isinstance(item, dict):
+        raise ScenarioError("E0404", "expected a mapping", path)
+    if item.get("labelSelector") is not None:
+        text = "Forbidden: constraint must not define a selector, as they deduced for each pod"
+        raise ScenarioError("E0404", text, f"{path}.labelSelector")
+    if not item.get("topologyKey"):
+        raise ScenarioError("E0404", "Required value: can not be empty", f"{path}.topologyKey")
+    if item.get("whenUnsatisfiable") not in _UNSATISFIABLE:
+        text = f"Unsupported value: {item.get('whenUnsatisfiable')!r}: supported values: {', '.join(_UNSATISFIABLE)}"
+        raise ScenarioError("E0404", text, f"{path}.whenUnsatisfiable")
+    constraint = parse_spread_constraint(item, path)
+    if constraint.max_skew <= 0:
+        raise ScenarioError("E0404", f"Invalid value: {constraint.max_skew}: not in valid range (0,inf)", f"{path}.maxSkew")
+    return constraint
 
 
 def inter_pod(args: Document) -> tuple[int, bool]:
@@ -128,7 +191,10 @@ def inter_pod(args: Document) -> tuple[int, bool]:
     """
     known_only(args, "hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods")
     weight = integer(args, "hardPodAffinityWeight", 1, 0, 100)
-    return weight, bool(args.get("ignorePreferredTermsOfExistingPods"))
+    ignore = args.get("ignorePreferredTermsOfExistingPods") or False
+    if not isinstance(ignore, bool):
+        raise ScenarioError("E0404", f"Invalid value: {ignore!r}: must be true or false", "ignorePreferredTermsOfExistingPods")
+    return weight, ignore
 
 
 def preemption(args: Document) -> tuple[int, int]:

@@ -42,6 +42,7 @@ def _fit(args: Document, _handle: Handle) -> Plugin:
 
 
 def _balanced(args: Document, _handle: Handle) -> Plugin:
+    plugin_args.known_only(args, "resources")
     return NodeResourcesBalancedAllocation(BalancedAllocationArgs(plugin_args.resources(args.get("resources"), "resources")))
 
 
@@ -57,8 +58,22 @@ def _preemption(args: Document, handle: Handle) -> Plugin:
     return DefaultPreemption(DefaultPreemptionArgs(*plugin_args.preemption(args)), handle)
 
 
-def _plain(cls: Callable[[], Plugin]) -> Callable[[Document, Handle], Plugin]:
-    return lambda _args, _handle: cls()
+def _plain(cls: Callable[[], Plugin], *known: str) -> Callable[[Document, Handle], Plugin]:
+    """A plugin that reads nothing; `known` are arguments that upstream has for a part that is not modelled."""
+
+    def make(args: Document, _handle: Handle) -> Plugin:
+        plugin_args.known_only(args, *known)
+        return cls()
+
+    return make
+
+
+def _with_handle(cls: Callable[[Handle], Plugin]) -> Callable[[Document, Handle], Plugin]:
+    def make(args: Document, handle: Handle) -> Plugin:
+        plugin_args.known_only(args)
+        return cls(handle)
+
+    return make
 
 
 _FILTER = ("preFilter", "filter")
@@ -71,23 +86,25 @@ REGISTRY: Final[dict[str, Entry]] = {
     "NodeName": Entry(_plain(NodeName), ("filter",)),
     "TaintToleration": Entry(_plain(TaintToleration), ("filter", "preScore", "score"), weight=3),
     "NodeAffinity": Entry(lambda a, _h: NodeAffinity(NodeAffinityArgs(plugin_args.added_affinity(a))), _FILTER_AND_SCORE, weight=2),
-    "NodePorts": Entry(lambda _a, handle: NodePorts(handle), _FILTER),
+    "NodePorts": Entry(_with_handle(NodePorts), _FILTER),
     "NodeResourcesFit": Entry(_fit, _FILTER_AND_SCORE, weight=1),
     "VolumeRestrictions": Entry(_plain(marker.VolumeRestrictions), _FILTER, modelled=False),
     "NodeVolumeLimits": Entry(_plain(marker.NodeVolumeLimits), _FILTER, modelled=False),
-    "VolumeBinding": Entry(_plain(marker.VolumeBinding), (*_FILTER_AND_SCORE, "reserve", "preBind"), modelled=False),
+    "VolumeBinding": Entry(
+        _plain(marker.VolumeBinding, "bindTimeoutSeconds", "shape"), (*_FILTER_AND_SCORE, "reserve", "preBind"), modelled=False
+    ),
     "VolumeZone": Entry(_plain(marker.VolumeZone), _FILTER, modelled=False),
     "PodTopologySpread": Entry(_spread, _FILTER_AND_SCORE, weight=2),
     "InterPodAffinity": Entry(_inter_pod, _FILTER_AND_SCORE, weight=2),
     "DynamicResources": Entry(
-        _plain(marker.DynamicResources),
+        _plain(marker.DynamicResources, "filterTimeout", "bindingTimeout"),
         ("preEnqueue", *_FILTER, "postFilter", "score", "reserve", "preBind"),
         weight=2,
         modelled=False,
     ),
     "DefaultPreemption": Entry(_preemption, ("preEnqueue", "postFilter")),
     "NodeResourcesBalancedAllocation": Entry(_balanced, ("preScore", "score"), weight=1),
-    "ImageLocality": Entry(lambda _a, handle: ImageLocality(handle), ("score",), weight=1),
+    "ImageLocality": Entry(_with_handle(ImageLocality), ("score",), weight=1),
     "DefaultBinder": Entry(_plain(marker.DefaultBinder), ("bind",)),
     "NodeDeclaredFeatures": Entry(_plain(marker.NodeDeclaredFeatures), _FILTER, modelled=False),
 }

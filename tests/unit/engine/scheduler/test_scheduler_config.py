@@ -79,9 +79,12 @@ def test_a_weight_of_zero_counts_as_one():
 
 
 def test_the_share_of_nodes_to_score_is_the_profiles_own_or_the_common_one():
-    document = {"percentageOfNodesToScore": 30, "profiles": [{}, {"schedulerName": "b", "percentageOfNodesToScore": 70}]}
+    document = {
+        "percentageOfNodesToScore": 30,
+        "profiles": [{"schedulerName": "a"}, {"schedulerName": "b", "percentageOfNodesToScore": 70}],
+    }
     frameworks = parse_config(document).frameworks(Handle(SchedulerCache()))
-    assert {n: f.percentage_of_nodes_to_score for n, f in frameworks.items()} == {"default-scheduler": 30, "b": 70}
+    assert {n: f.percentage_of_nodes_to_score for n, f in frameworks.items()} == {"a": 30, "b": 70}
 
 
 def test_backoff_and_client_limits_are_read():
@@ -95,6 +98,7 @@ def args(name, **values):
 
 
 ARGS = "profiles[0].pluginConfig"
+SPREAD = {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "ScheduleAnyway"}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +108,13 @@ ARGS = "profiles[0].pluginConfig"
         ({"kind": "Policy"}, "E0401", "kind"),
         ({"extenders": [{}]}, "E0401", "extenders"),
         ({"profiles": {}, "percentageOfNodesToScore": 101}, "E0404", "percentageOfNodesToScore"),
-        ({"profiles": [{}, {}]}, "E0401", "profiles[1].schedulerName"),
+        ({"profiles": [{"schedulerName": "a"}, {"schedulerName": "a"}]}, "E0401", "profiles[1].schedulerName"),
+        ({"profiles": [{"schedulerName": "a"}, {}]}, "E0401", "profiles[1].schedulerName"),
+        ({"profiles": [{"schedulerName": 7}]}, "E0401", "profiles[0].schedulerName"),
+        ({"parallelism": 0}, "E0404", "parallelism"),
+        ({"podInitialBackoffSeconds": 0}, "E0404", "podInitialBackoffSeconds"),
+        ({"clientConnection": {"qps": "fast"}}, "E0404", "clientConnection.qps"),
+        ({"clientConnection": {"speed": 1}}, "E0401", "clientConnection.speed"),
         ({"profiles": [{"plugin": {}}]}, "E0401", "profiles[0].plugin"),
         ({"profiles": [{"plugins": {"sorting": {}}}]}, "E0401", "profiles[0].plugins.sorting"),
         ({"profiles": [{"plugins": {"score": switched(["Magic"])}}]}, "E0402", "profiles[0].plugins.score.disabled[0].name"),
@@ -122,6 +132,45 @@ ARGS = "profiles[0].pluginConfig"
         ({"profiles": [{"plugins": {"preFilter": switched(["PodTopologySpread"])}}]}, "E0401", "profiles[0].plugins.preFilter"),
         ({"podInitialBackoffSeconds": 5, "podMaxBackoffSeconds": 2}, "E0404", "podMaxBackoffSeconds"),
         (args("Magic"), "E0402", f"{ARGS}[0].name"),
+        (args("ImageLocality", threshold=1), "E0403", f"{ARGS}[ImageLocality].args.threshold"),
+        (args("TaintToleration", taints=[]), "E0403", f"{ARGS}[TaintToleration].args.taints"),
+        (
+            args("NodeResourcesBalancedAllocation", strategy={}),
+            "E0403",
+            f"{ARGS}[NodeResourcesBalancedAllocation].args.strategy",
+        ),
+        (args("NodeResourcesFit", scoringStrategy="Best"), "E0404", f"{ARGS}[NodeResourcesFit].args.scoringStrategy"),
+        (
+            args("NodeResourcesFit", scoringStrategy={"shape": []}),
+            "E0403",
+            f"{ARGS}[NodeResourcesFit].args.scoringStrategy.shape",
+        ),
+        (
+            args("NodeResourcesFit", scoringStrategy={"resources": [{"name": "cpu", "weight": 101}]}),
+            "E0404",
+            f"{ARGS}[NodeResourcesFit].args.scoringStrategy.resources[0].weight",
+        ),
+        (args("NodeResourcesFit", ignoredResources="gpu"), "E0404", f"{ARGS}[NodeResourcesFit].args.ignoredResources"),
+        (
+            args("NodeResourcesFit", ignoredResourceGroups=["a/b"]),
+            "E0404",
+            f"{ARGS}[NodeResourcesFit].args.ignoredResourceGroups[0]",
+        ),
+        (
+            args("PodTopologySpread", defaultingType="List", defaultConstraints=[{"maxSkew": 1, "topologyKey": "z"}]),
+            "E0404",
+            f"{ARGS}[PodTopologySpread].args.defaultConstraints[0].whenUnsatisfiable",
+        ),
+        (
+            args("PodTopologySpread", defaultingType="List", defaultConstraints=[7]),
+            "E0404",
+            f"{ARGS}[PodTopologySpread].args.defaultConstraints[0]",
+        ),
+        (
+            args("PodTopologySpread", defaultingType="List", defaultConstraints=[SPREAD, SPREAD]),
+            "E0404",
+            f"{ARGS}[PodTopologySpread].args.defaultConstraints[1]",
+        ),
         (args("NodeAffinity", affinity={}), "E0403", f"{ARGS}[NodeAffinity].args.affinity"),
         (args("InterPodAffinity", hardPodAffinityWeight=101), "E0404", f"{ARGS}[InterPodAffinity].args.hardPodAffinityWeight"),
         (
@@ -142,3 +191,8 @@ def test_a_wrong_configuration_is_refused_with_its_field(document, code, path):
     with pytest.raises(ScenarioError) as caught:
         parse_config(document).frameworks(Handle(SchedulerCache()))
     assert (caught.value.code, caught.value.path) == (code, path)
+
+
+def test_what_a_real_process_needs_and_a_simulated_one_does_not_is_named():
+    document = {"leaderElection": {"leaderElect": True}, "parallelism": 8, "profiles": [{"schedulerName": "b"}]}
+    assert parse_config(document).ignored == ("parallelism", "leaderElection")
