@@ -3,12 +3,15 @@
 from django.conf import settings
 from django.urls import path
 
-from dashboard.views import clusters, export, health, imports, landing, run_page, runs, share, what_if, why
+from dashboard.api.routes import api
+from dashboard.views import clusters, export, health, imports, landing, openb, run_page, runs, share, what_if, why
 
 urlpatterns = [
     path("", landing.landing, name="landing"),
+    path("api/", api.urls),
     path("healthz", health.healthz, name="healthz"),
     path("samples/<slug:slug>/start", landing.start_sample, name="start-sample"),
+    path("openb/", openb.openb, name="openb"),
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", what_if.what_if, name="what-if"),
     path("runs/from-file/", what_if.from_file, name="from-file"),

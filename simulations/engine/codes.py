@@ -98,6 +98,12 @@ _TABLE = (
     ("E0650", "Nobody is signed in.", "Sign in, then send it again."),
     ("E0651", "A form was sent that somebody else had sent before.", "Load the page again and fill it in."),
     ("E0652", "There is no user of that name.", "Make one with manage.py createsuperuser, or leave the owner out."),
+    ("E0653", "A call comes from a page of another site.", "Call the API from a program, or from this site's own pages."),
+    (
+        "E0654",
+        "A call of the API has another shape than it should.",
+        "Look at the field named; /api/openapi.json describes each call.",
+    ),
     (
         "E0640",
         "A file of the openb trace has other columns than it should, or is no CSV.",

@@ -1,0 +1,1 @@
+"""The JSON API: what the forms do, for programs."""
