@@ -137,11 +137,17 @@ class Pod:
     @property
     def controller(self) -> OwnerReference | None:
         """The managing owner, if any."""
-        return next((o for o in self.owners if o.controller), None)
+        for owner in self.owners:
+            if owner.controller:
+                return owner
+        return None
 
     def condition(self, condition_type: str) -> Condition | None:
         """The condition of this type."""
-        return next((c for c in self.conditions if c.type == condition_type), None)
+        for condition in self.conditions:
+            if condition.type == condition_type:
+                return condition
+        return None
 
     def replace(self, **changes: Any) -> "Pod":
         """Return a copy with these attributes changed."""

@@ -4,6 +4,7 @@ Source: pkg/controller/controller_utils.go; staging/src/k8s.io/client-go/util/wo
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from simulations.engine.api.names import generate_name
@@ -24,6 +25,14 @@ T = TypeVar("T", bound=ApiObject)
 Document = dict[str, Any]
 
 
+@dataclass(slots=True)
+class Tally:
+    """How many Pods there are that count (neither ended nor being deleted), and how many of those are ready."""
+
+    active: int = 0
+    ready: int = 0
+
+
 class Controller(Generic[T]):
     """Keeps the objects of one kind as they should be. Subclasses say how, in `sync`."""
 
@@ -41,6 +50,9 @@ class Controller(Generic[T]):
         """The Pods of each object, by uid, as the informer has them."""
         self._orphans: dict[str, dict[str, Pod]] = {}
         """Pods without a controller, by namespace and uid."""
+        self._tallies: dict[Key, Tally] = {}
+        self._to_claim: set[Key] = set()
+        """Objects whose Pods may have to be adopted or let go."""
         self._ready_since: dict[str, SimTime] = {}
         self._due: set[Key] = set()
         self._busy: set[Key] = set()
@@ -60,6 +72,7 @@ class Controller(Generic[T]):
         self.items[item.key] = item
         selector = getattr(item, "selector", None)
         if new and self.CLAIMS and selector is not None:
+            self._to_claim.add(item.key)
             for pod in list(self._orphans.get(item.namespace, {}).values()):
                 if selector.matches(pod.labels):
                     self._keep(item.key, pod)
@@ -75,9 +88,11 @@ class Controller(Generic[T]):
             self._orphans.get(pod.namespace, {}).pop(pod.uid, None)
             self._ready_since.pop(pod.uid, None)
             if key is not None:
-                self.pods.get(key, {}).pop(pod.uid, None)
+                self._drop(key, pod.uid)
         elif key is not None:
             self._keep(key, pod)
+            if pod.controller is None:
+                self._to_claim.add(key)
             self._note_ready(key, pod, event)
         elif pod.controller is None and self.CLAIMS:
             self._orphans.setdefault(pod.namespace, {})[pod.uid] = pod
@@ -88,14 +103,36 @@ class Controller(Generic[T]):
         """Labels or owners changed: the Pod may have to be adopted, or let go."""
         pod: Pod = event.object
         if before is not None and before != key:
-            self.pods.get(before, {}).pop(pod.uid, None)
+            self._drop(before, pod.uid)
             self.enqueue(before, event.cause)
         selector = getattr(self.items.get(key), "selector", None) if key is not None else None
         if key is not None and (before != key or (selector is not None and not selector.matches(pod.labels))):
+            self._to_claim.add(key)
             self.enqueue(key, event.cause)
 
+    def tally_key(self, key: Key, pod: Pod) -> Key:
+        """Under what a Pod of the object is counted."""
+        return key
+
+    def tally(self, key: Key) -> Tally:
+        """The numbers of Pods that are counted under a key."""
+        return self._tallies.get(key) or Tally()
+
+    def _book(self, key: Key, pod: Pod, sign: int) -> None:
+        if active(pod):
+            tally = self._tallies.setdefault(self.tally_key(key, pod), Tally())
+            tally.active += sign
+            tally.ready += sign if ready(pod) else 0
+
+    def _drop(self, key: Key, uid: str) -> None:
+        old = self.pods.get(key, {}).pop(uid, None)
+        if old is not None:
+            self._book(key, old, -1)
+
     def _keep(self, key: Key, pod: Pod) -> None:
+        self._drop(key, pod.uid)
         self.pods.setdefault(key, {})[pod.uid] = pod
+        self._book(key, pod, 1)
         self._orphans.get(pod.namespace, {}).pop(pod.uid, None)
 
     def _note_ready(self, key: Key, pod: Pod, event: WatchEvent) -> None:
@@ -113,6 +150,13 @@ class Controller(Generic[T]):
         """How long a Pod has to be ready before it counts as available, in ns."""
         seconds = (item.raw.get("spec") or {}).get("minReadySeconds")
         return seconds * SECOND if isinstance(seconds, int) else 0
+
+    def number_available(self, item: T, key: Key) -> int:
+        """How many of the Pods that are counted under a key are available."""
+        if not self.min_ready(item):
+            return self.tally(key).ready
+        pods = self.pods.get(item.key, {}).values()
+        return sum(1 for p in pods if active(p) and self.tally_key(item.key, p) == key and self.available(item, p))
 
     def available(self, item: ApiObject, pod: Pod) -> bool:
         """Whether the Pod is ready, and has been for the object's minReadySeconds."""
@@ -194,8 +238,9 @@ class Controller(Generic[T]):
     def _claim(self, item: T, cause: int) -> Steps[None]:
         """Adopt orphans that the selector matches; let go of own Pods whose labels it does not match any more."""
         selector = getattr(item, "selector", None)
-        if not self.CLAIMS or selector is None:
+        if item.key not in self._to_claim or selector is None:
             return
+        self._to_claim.discard(item.key)
         known = self.pods.get(item.key, {})
         calls: list[Future[Answer]] = []
         for pod in list(known.values()):
@@ -203,12 +248,12 @@ class Controller(Generic[T]):
             if pod.terminating or selector.matches(pod.labels) == (pod.controller is not None):
                 continue
             if pod.controller is None and not self.may_adopt(item, pod):
-                del known[pod.uid]
+                self._drop(item.key, pod.uid)
                 continue
             if pod.controller is None:
                 owners.append(owner_reference(item, self.KIND))
             else:
-                del known[pod.uid]
+                self._drop(item.key, pod.uid)
             patch = {"metadata": {"ownerReferences": owners}}
             calls.append(self.client.patch("Pod", pod.namespace, pod.name, patch, cause=cause))
         yield all_of(self.api.loop, calls)

@@ -38,6 +38,8 @@ class DaemonSetController(Controller[DaemonSet]):
     def __init__(self, api: ApiServer) -> None:
         self._backoff: dict[tuple[Key, str], tuple[int, int]] = {}
         """Per object and Node: until when a failed Pod stays, and how long that wait is."""
+        self._meant: dict[Key, frozenset[str]] = {}
+        """Per object the Nodes that it was meant for at its last sync."""
         self._first: dict[Key, tuple[str, str]] = {}
         super().__init__(api)
         api.watch("Node", self._on_node)
@@ -55,9 +57,11 @@ class DaemonSetController(Controller[DaemonSet]):
         there = self._by_node(item)
         missing: list[str] = []
         wrong: list[Pod] = []
+        meant: list[str] = []
         nodes: list[Node] = self.api.list("Node")
         for node in nodes:
             runs, stays = _wanted(item, interned, node)
+            meant += [node.name] if runs else []
             pods = there.pop(node.name, [])
             if runs and not pods:
                 missing.append(node.name)
@@ -66,6 +70,7 @@ class DaemonSetController(Controller[DaemonSet]):
             else:
                 wrong += self._failed(item, node.name, pods, cause)
                 wrong += [p for p in sorted(pods, key=lambda p: (p.created, p.name))[1:] if not p.terminating and not p.terminal]
+        self._meant[item.key] = frozenset(meant)
         manifests = [self._manifest(item, name) for name in missing]
         yield from self.create_pods(item, manifests, [cause] * len(manifests))
         yield from self.delete_pods(item, wrong, cause)
@@ -74,9 +79,7 @@ class DaemonSetController(Controller[DaemonSet]):
 
     def status_of(self, item: DaemonSet) -> dict[str, Any]:
         """On how many Nodes one should run, and on how many one does."""
-        spec = intern_pod_spec(self._pod_spec(item, ""), item.namespace, _labels_of(item))
-        nodes: list[Node] = self.api.list("Node")
-        wanted = {n.name for n in nodes if _wanted(item, spec, n)[0]}
+        wanted = self._meant.get(item.key, frozenset())
         there = {p.node_name for p in self.pods.get(item.key, {}).values() if p.node_name and not p.terminal}
         well = [p for p in self.pods.get(item.key, {}).values() if p.node_name in wanted and self.available(item, p)]
         return {

@@ -13,7 +13,7 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import Deployment, ReplicaSet
 from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller, active, ready
+from simulations.engine.controllers.controller import Controller
 from simulations.engine.controllers.owners import controller_of, owner_reference
 from simulations.engine.controllers.rounding import scaled
 from simulations.engine.kernel.loop import Steps
@@ -64,6 +64,11 @@ class DeploymentController(Controller[Deployment]):
         above = None if found is None else controller_of(found)
         return (pod.namespace, above.name) if above is not None and above.kind == self.KIND else None
 
+    def tally_key(self, key: Key, pod: Pod) -> Key:
+        """Pods are counted for each ReplicaSet."""
+        owner = pod.controller
+        return key if owner is None else (pod.namespace, owner.name)
+
     # ---- syncs
 
     def status_of(self, item: Deployment) -> dict[str, Any]:
@@ -71,14 +76,12 @@ class DeploymentController(Controller[Deployment]):
         sets = list(self.sets.get(item.key, {}).values())
         if not sets:
             return {}
-        counted = {s.name: [p for p in self._pods_of_set(s) if active(p)] for s in sets}
-        pods = [p for found in counted.values() for p in found]
-        new = next((s.name for s in sets if same_template(s.template, item.template)), "")
-        available = sum(1 for p in pods if self.available(item, p))
+        new = next((s.key for s in sets if same_template(s.template, item.template)), ("", ""))
+        available = sum(self.number_available(item, s.key) for s in sets)
         return {
-            "replicas": len(pods),
-            "updatedReplicas": len(counted.get(new, [])),
-            "readyReplicas": sum(1 for p in pods if ready(p)),
+            "replicas": sum(self.tally(s.key).active for s in sets),
+            "updatedReplicas": self.tally(new).active,
+            "readyReplicas": sum(self.tally(s.key).ready for s in sets),
             "availableReplicas": available,
             "unavailableReplicas": max(0, item.replicas - available),
         }
@@ -140,7 +143,7 @@ class DeploymentController(Controller[Deployment]):
             if new.replicas > item.replicas or wanted > new.replicas:
                 yield from self._scale(item, new, min(wanted, item.replicas), cause)
                 return
-            number, running = new.replicas, self._available(new)
+            number, running = new.replicas, self._available(item, new)
         yield from self._shrink_olds(item, olds, (number, running, unavailable), cause)
 
     def _shrink_olds(self, item: Deployment, olds: Sets, new: tuple[int, int, int], cause: int) -> Steps[None]:
@@ -154,10 +157,10 @@ class DeploymentController(Controller[Deployment]):
         allowed = sum(s.replicas for s in left) + number - minimum - (number - running)
         sizes = {s.name: s.replicas for s in left}
         for one in left:
-            broken = min(max(0, allowed), sizes[one.name] - min(sizes[one.name], self._available(one)))
+            broken = min(max(0, allowed), sizes[one.name] - min(sizes[one.name], self._available(item, one)))
             allowed -= broken
             sizes[one.name] -= broken
-        spare = sum(self._available(s) for s in left) + running - minimum
+        spare = sum(self._available(item, s) for s in left) + running - minimum
         for one in left:
             taken = max(0, min(spare, allowed, sizes[one.name]))
             spare, allowed = spare - taken, allowed - taken
@@ -183,8 +186,8 @@ class DeploymentController(Controller[Deployment]):
     def _pods(self, item: Deployment) -> list[Any]:
         return list(self.pods.get(item.key, {}).values())
 
-    def _available(self, one: ReplicaSet) -> int:
-        return sum(1 for p in self._pods_of_set(one) if active(p) and self.available(one, p))
+    def _available(self, item: Deployment, one: ReplicaSet) -> int:
+        return self.number_available(item, one.key)
 
     def _pods_of_set(self, one: ReplicaSet) -> list[Pod]:
         owner = controller_of(one)
@@ -233,6 +236,8 @@ class DeploymentController(Controller[Deployment]):
     def _forget_history(self, item: Deployment, olds: Sets, cause: int) -> Steps[None]:
         limit = item.raw.get("spec", {}).get("revisionHistoryLimit")
         keep = limit if isinstance(limit, int) else HISTORY
+        if len(olds) <= keep:
+            return
         empty = sorted((s for s in olds if not s.replicas and not self._pods_of_set(s)), key=_revision)
         for one in empty[: max(0, len(empty) - keep)]:
             yield self.client.delete("ReplicaSet", one.namespace, one.name, cause=cause)

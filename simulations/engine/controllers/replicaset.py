@@ -40,22 +40,19 @@ class ReplicaSetController(Controller[Workload]):
 
     def status_of(self, item: Workload) -> dict[str, Any]:
         """How many there are, are ready and are available."""
-        counted = [p for p in self.pods.get(item.key, {}).values() if active(p)]
-        return {
-            "replicas": len(counted),
-            "readyReplicas": sum(1 for p in counted if ready(p)),
-            "availableReplicas": sum(1 for p in counted if self.available(item, p)),
-        }
+        known = self.tally(item.key)
+        available = self.number_available(item, item.key)
+        return {"replicas": known.active, "readyReplicas": known.ready, "availableReplicas": available}
 
     def sync(self, item: Workload, cause: int) -> Steps[None]:
         """Create what is missing, or delete what is too much."""
-        counted = [p for p in self.pods.get(item.key, {}).values() if active(p)]
-        missing = item.replicas - len(counted)
+        missing = item.replicas - self.tally(item.key).active
         if missing > 0:
             yield from self._create(item, min(missing, BURST_REPLICAS), cause)
         else:
             self._left.pop(item.key, None)  # none of them needs to be replaced
         if missing < 0:
+            counted = [p for p in self.pods.get(item.key, {}).values() if active(p)]
             chosen = sorted(counted, key=lambda p: self._scale_down_rank(p, counted))[:-missing]
             yield from self.delete_pods(item, chosen, cause)
 
