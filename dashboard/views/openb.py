@@ -46,12 +46,10 @@ class OpenbForm(forms.Form):
     def wanted(self) -> OpenbRequest:
         """What a valid form asks for."""
         data = self.cleaned_data
-        return OpenbRequest(
-            data["mode"], data["gpu_nodes_only"], data["pods"], _file(data["nodes_file"]), _file(data["pods_file"])
-        )
+        return OpenbRequest(data["mode"], data["gpu_nodes_only"], data["pods"], _file(data["nodes_file"]), _file(data["pods_file"]))
 
 
-def _file(uploaded: UploadedFile | None) -> CsvFile | None:
+def _file(uploaded: "UploadedFile[bytes] | None") -> CsvFile | None:
     """Its bytes, and not many more than are allowed."""
     if uploaded is None:
         return None
