@@ -4,7 +4,6 @@ Source: pkg/controller/controller_utils.go; staging/src/k8s.io/client-go/util/wo
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from simulations.engine.api.names import generate_name
@@ -14,6 +13,7 @@ from simulations.engine.cluster.answers import ADDED, DELETED, Answer, WatchEven
 from simulations.engine.cluster.api_server import ApiServer, Key
 from simulations.engine.cluster.client import Client
 from simulations.engine.controllers.owners import owner_reference, reference
+from simulations.engine.controllers.pod_book import PodBook, active, ready
 from simulations.engine.kernel.clock import MILLISECOND, SECOND, SimTime
 from simulations.engine.kernel.loop import Future, Steps, all_of
 
@@ -23,14 +23,6 @@ QPS: Final = 20
 BURST: Final = 30
 T = TypeVar("T", bound=ApiObject)
 Document = dict[str, Any]
-
-
-@dataclass(slots=True)
-class Tally:
-    """How many Pods there are that count (neither ended nor being deleted), and how many of those are ready."""
-
-    active: int = 0
-    ready: int = 0
 
 
 class Controller(Generic[T]):
@@ -46,11 +38,10 @@ class Controller(Generic[T]):
         self.events = Client(api, ACTOR)
         self.rng = api.streams.stream(f"names/{self.KIND.lower()}s")
         self.items: dict[Key, T] = {}
-        self.pods: dict[Key, dict[str, Pod]] = {}
-        """The Pods of each object, by uid, as the informer has them."""
+        self.book = PodBook(self.tally_key)
+        self.pods = self.book.pods
         self._orphans: dict[str, dict[str, Pod]] = {}
         """Pods without a controller, by namespace and uid."""
-        self._tallies: dict[Key, Tally] = {}
         self._to_claim: set[Key] = set()
         """Objects whose Pods may have to be adopted or let go."""
         self._ready_since: dict[str, SimTime] = {}
@@ -75,7 +66,8 @@ class Controller(Generic[T]):
             self._to_claim.add(item.key)
             for pod in list(self._orphans.get(item.namespace, {}).values()):
                 if selector.matches(pod.labels):
-                    self._keep(item.key, pod)
+                    self.book.keep(item.key, pod)
+                    del self._orphans[item.namespace][pod.uid]
         self.enqueue(item.key, event.cause, own=True)
 
     def on_pod(self, event: WatchEvent) -> None:
@@ -88,9 +80,10 @@ class Controller(Generic[T]):
             self._orphans.get(pod.namespace, {}).pop(pod.uid, None)
             self._ready_since.pop(pod.uid, None)
             if key is not None:
-                self._drop(key, pod.uid)
+                self.book.drop(key, pod.uid)
         elif key is not None:
-            self._keep(key, pod)
+            self.book.keep(key, pod)
+            self._orphans.get(pod.namespace, {}).pop(pod.uid, None)
             if pod.controller is None:
                 self._to_claim.add(key)
             self._note_ready(key, pod, event)
@@ -103,7 +96,7 @@ class Controller(Generic[T]):
         """Labels or owners changed: the Pod may have to be adopted, or let go."""
         pod: Pod = event.object
         if before is not None and before != key:
-            self._drop(before, pod.uid)
+            self.book.drop(before, pod.uid)
             self.enqueue(before, event.cause)
         selector = getattr(self.items.get(key), "selector", None) if key is not None else None
         if key is not None and (before != key or (selector is not None and not selector.matches(pod.labels))):
@@ -113,27 +106,6 @@ class Controller(Generic[T]):
     def tally_key(self, key: Key, pod: Pod) -> Key:
         """Under what a Pod of the object is counted."""
         return key
-
-    def tally(self, key: Key) -> Tally:
-        """The numbers of Pods that are counted under a key."""
-        return self._tallies.get(key) or Tally()
-
-    def _book(self, key: Key, pod: Pod, sign: int) -> None:
-        if active(pod):
-            tally = self._tallies.setdefault(self.tally_key(key, pod), Tally())
-            tally.active += sign
-            tally.ready += sign if ready(pod) else 0
-
-    def _drop(self, key: Key, uid: str) -> None:
-        old = self.pods.get(key, {}).pop(uid, None)
-        if old is not None:
-            self._book(key, old, -1)
-
-    def _keep(self, key: Key, pod: Pod) -> None:
-        self._drop(key, pod.uid)
-        self.pods.setdefault(key, {})[pod.uid] = pod
-        self._book(key, pod, 1)
-        self._orphans.get(pod.namespace, {}).pop(pod.uid, None)
 
     def _note_ready(self, key: Key, pod: Pod, event: WatchEvent) -> None:
         if not ready(pod):
@@ -154,7 +126,7 @@ class Controller(Generic[T]):
     def number_available(self, item: T, key: Key) -> int:
         """How many of the Pods that are counted under a key are available."""
         if not self.min_ready(item):
-            return self.tally(key).ready
+            return self.book.tally(key).ready
         pods = self.pods.get(item.key, {}).values()
         return sum(1 for p in pods if active(p) and self.tally_key(item.key, p) == key and self.available(item, p))
 
@@ -248,12 +220,12 @@ class Controller(Generic[T]):
             if pod.terminating or selector.matches(pod.labels) == (pod.controller is not None):
                 continue
             if pod.controller is None and not self.may_adopt(item, pod):
-                self._drop(item.key, pod.uid)
+                self.book.drop(item.key, pod.uid)
                 continue
             if pod.controller is None:
                 owners.append(owner_reference(item, self.KIND))
             else:
-                self._drop(item.key, pod.uid)
+                self.book.drop(item.key, pod.uid)
             patch = {"metadata": {"ownerReferences": owners}}
             calls.append(self.client.patch("Pod", pod.namespace, pod.name, patch, cause=cause))
         yield all_of(self.api.loop, calls)
@@ -317,17 +289,6 @@ class Controller(Generic[T]):
         if metadata.get("annotations"):
             own["annotations"] = dict(metadata["annotations"])
         return {"apiVersion": "v1", "kind": "Pod", "metadata": own, "spec": template.get("spec") or {}}
-
-
-def active(pod: Pod) -> bool:
-    """Whether it counts: neither ended nor being deleted."""
-    return not pod.terminal and not pod.terminating
-
-
-def ready(pod: Pod) -> bool:
-    """Whether its Ready condition is True."""
-    condition = pod.condition("Ready")
-    return condition is not None and condition.status == "True"
 
 
 def _state(pod: Pod) -> tuple[Any, ...]:

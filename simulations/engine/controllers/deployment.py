@@ -79,9 +79,9 @@ class DeploymentController(Controller[Deployment]):
         new = next((s.key for s in sets if same_template(s.template, item.template)), ("", ""))
         available = sum(self.number_available(item, s.key) for s in sets)
         return {
-            "replicas": sum(self.tally(s.key).active for s in sets),
-            "updatedReplicas": self.tally(new).active,
-            "readyReplicas": sum(self.tally(s.key).ready for s in sets),
+            "replicas": sum(self.book.tally(s.key).active for s in sets),
+            "updatedReplicas": self.book.tally(new).active,
+            "readyReplicas": sum(self.book.tally(s.key).ready for s in sets),
             "availableReplicas": available,
             "unavailableReplicas": max(0, item.replicas - available),
         }

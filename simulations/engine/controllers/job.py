@@ -14,7 +14,8 @@ from simulations.engine.api.pod import FAILED, SUCCEEDED, Pod
 from simulations.engine.api.workloads import Job
 from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller, active, ready
+from simulations.engine.controllers.controller import Controller
+from simulations.engine.controllers.pod_book import active, ready
 from simulations.engine.kernel.clock import MINUTE, SECOND, SimTime
 from simulations.engine.kernel.loop import Future, Steps, all_of
 

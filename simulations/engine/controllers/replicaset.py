@@ -11,7 +11,8 @@ from simulations.engine.api.pod import PENDING, RUNNING, Pod
 from simulations.engine.api.workloads import Workload
 from simulations.engine.cluster.answers import DELETED, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller, active, ready
+from simulations.engine.controllers.controller import Controller
+from simulations.engine.controllers.pod_book import active, ready
 from simulations.engine.kernel.loop import Steps
 
 NAME: Final = "replicaset-controller"
@@ -40,13 +41,13 @@ class ReplicaSetController(Controller[Workload]):
 
     def status_of(self, item: Workload) -> dict[str, Any]:
         """How many there are, are ready and are available."""
-        known = self.tally(item.key)
+        known = self.book.tally(item.key)
         available = self.number_available(item, item.key)
         return {"replicas": known.active, "readyReplicas": known.ready, "availableReplicas": available}
 
     def sync(self, item: Workload, cause: int) -> Steps[None]:
         """Create what is missing, or delete what is too much."""
-        missing = item.replicas - self.tally(item.key).active
+        missing = item.replicas - self.book.tally(item.key).active
         if missing > 0:
             yield from self._create(item, min(missing, BURST_REPLICAS), cause)
         else:

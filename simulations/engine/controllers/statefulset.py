@@ -11,8 +11,9 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import StatefulSet
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.cluster.api_server import ApiServer, Key
-from simulations.engine.controllers.controller import Controller, ready
+from simulations.engine.controllers.controller import Controller
 from simulations.engine.controllers.deployment import template_hash
+from simulations.engine.controllers.pod_book import ready
 from simulations.engine.kernel.loop import Steps
 
 NAME: Final = "statefulset-controller"
