@@ -6,10 +6,11 @@ from functools import cache
 from django.conf import settings
 
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
+from simulations.importers.openb import MOST_ROWS
 from simulations.pipelines.openb import MODES, NODE_FILE, POD_FILE, OpenbTrace, bundled_trace, openb_document, trace_of
 from simulations.services import Base
 
-__all__ = ["MODES", "CsvFile", "Figures", "OpenbRequest", "base_of_openb", "bundled_figures"]
+__all__ = ["MODES", "MOST_ROWS", "CsvFile", "Figures", "OpenbRequest", "base_of_openb", "bundled_figures"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,8 @@ from django.views.decorators.http import require_http_methods
 from dashboard.access import viewer
 from dashboard.forms import new_token
 from simulations import services
-from simulations.openb import MODES, CsvFile, OpenbRequest, base_of_openb, bundled_figures
+from simulations.openb import MODES, MOST_ROWS, CsvFile, OpenbRequest, base_of_openb, bundled_figures
 from simulations.services import ScenarioErrors
-
-MOST_PODS = 200_000
 
 
 class OpenbForm(forms.Form):
@@ -28,7 +26,7 @@ class OpenbForm(forms.Form):
     )  # fmt: skip
     gpu_nodes_only = forms.BooleanField(required=False, label="Only nodes with cards, as the paper on the trace has it")
     pods = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_PODS, label="Pods",
+        required=False, min_value=1, max_value=MOST_ROWS, label="Pods",
         help_text="the first ones of the file; empty: all",
     )  # fmt: skip
     nodes_file = forms.FileField(required=False, label="Node list", help_text="CSV: sn,cpu_milli,memory_mib,gpu,model")

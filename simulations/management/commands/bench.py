@@ -62,7 +62,8 @@ class Command(CodedCommand):
             {
                 "name": name, "pods": measured.bound, "seconds": round(measured.seconds, 3), "pods_per_s": round(rate, 1),
                 "peak_rss_mb": round(rss, 1), "records": measured.records, "trace_mb": round(measured.trace_bytes / 1e6, 1),
-                "run_seconds": round(whole, 3), **run_with, "counts": measured.counts,
+                "run_seconds": round(whole, 3), **run_with, "placed": measured.bound,
+                "pending": measured.counts.get("pending", 0), "counts": measured.counts,
             }
         )  # fmt: skip
 
