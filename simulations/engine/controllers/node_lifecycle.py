@@ -60,6 +60,8 @@ class NodeLifecycleController:
 
     def _on_node(self, event: WatchEvent) -> None:
         node: Node = event.object
+        if event.type == DELETED or event.old is None or event.old.ready != node.ready:
+            self._resume()
         if event.type == DELETED:
             self._silent.pop(node.name, None)
         elif _no_schedule(node) != tuple(t for t in node.taints if t.key in _OURS and t.effect == "NoSchedule"):
@@ -67,9 +69,7 @@ class NodeLifecycleController:
 
     def _on_silence(self, name: str, cause: int) -> None:
         self._silent[name] = cause
-        if not self._ticking:
-            self._ticking = True
-            self._plan()
+        self._resume()
 
     def _on_return(self, name: str, cause: int) -> None:
         self._silent.pop(name, None)
@@ -79,14 +79,30 @@ class NodeLifecycleController:
 
     # ---- ticks
 
+    def _resume(self) -> None:
+        if self._silent and not self._ticking:
+            self._ticking = True
+            self._plan()
+
     def _plan(self) -> None:
         self.api.loop.at((self.api.loop.now // TICK + 1) * TICK, self._tick)
 
     def _tick(self) -> None:
+        self._spare_all()
         waiting = [name for name in self._silent if self._act(name)]
         self._ticking = bool(waiting)
         if waiting:
             self._plan()
+
+    def _spare_all(self) -> None:
+        """When no Node is ready the fault may be on this side: nobody is to be driven away."""
+        nodes: list[Node] = self.api.list("Node")
+        if any(node.ready for node in nodes):
+            return
+        for node in nodes:
+            left = tuple(t for t in node.taints if t.key not in (NOT_READY, UNREACHABLE) or t.effect != "NoExecute")
+            if left != node.taints:
+                self.client.patch("Node", "", node.name, _taints(left), cause=next(reversed(self._silent.values()), 0))
 
     def _act(self, name: str) -> bool:
         """Look at a silent Node; whether it has to be looked at again."""
@@ -103,7 +119,7 @@ class NodeLifecycleController:
             return False
         wait = self._between_taints(node)
         if wait is None:
-            return True  # every zone is down: nothing is tainted
+            return False  # nothing is tainted until some Node changes
         zone = node.labels.get(ZONE_LABEL) or ""
         if now >= self._next_taint.get(zone, now):
             self._next_taint[zone] = now + wait

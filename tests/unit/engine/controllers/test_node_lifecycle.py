@@ -48,6 +48,14 @@ def test_when_every_node_is_silent_nothing_is_driven_away():
     assert taints(story) == [("unreachable", "NoSchedule")]
 
 
+def test_when_the_last_node_falls_silent_those_before_it_are_spared_and_the_run_can_settle():
+    second = {"at": "100s", "failNodeOperation": {"node": "n2"}}
+    story = Story([node("n1"), node("n2")], [FAIL, second], "300h", until="Settled")
+    assert taints(Story([node("n1"), node("n2")], [FAIL], "99s")) == [("unreachable", "NoExecute"), ("unreachable", "NoSchedule")]
+    assert [taints(story, name) for name in ("n1", "n2")] == [[("unreachable", "NoSchedule")]] * 2
+    assert (story.result.reason, story.result.end < 200 * 10**9) == ("Settled", True)
+
+
 def test_nodes_of_a_zone_are_tainted_one_after_the_other():
     nodes = [node(f"n{i}", labels={"topology.kubernetes.io/zone": "a"}) for i in range(1, 9)]
     silent = [{"at": "3s", "failNodeOperation": {"node": f"n{i}"}} for i in (1, 2, 3)]
