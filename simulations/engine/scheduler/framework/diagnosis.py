@@ -19,10 +19,11 @@ def runs_of(rows: Ints) -> Runs:
     """Sorted rows as [first, length] pairs."""
     if not len(rows):
         return []
-    breaks = np.flatnonzero(np.diff(rows) != 1)
-    starts = np.concatenate(([0], breaks + 1))
-    ends = np.concatenate((breaks, [len(rows) - 1]))
-    return [[int(rows[s]), int(rows[e] - rows[s] + 1)] for s, e in zip(starts, ends, strict=True)]
+    breaks = np.flatnonzero(rows[1:] - rows[:-1] != 1)
+    starts = np.concatenate((rows[:1], rows[breaks + 1]))
+    ends = np.concatenate((rows[breaks], rows[-1:]))
+    found: Runs = np.column_stack((starts, ends - starts + 1)).tolist()
+    return found
 
 
 @dataclass(slots=True)
