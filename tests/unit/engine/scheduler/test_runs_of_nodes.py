@@ -1,5 +1,7 @@
 """Rows of Nodes are kept as runs: first and length of each, which together are the rows again."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,4 +19,4 @@ def test_neighbours_are_one_run(rows, runs):
 def test_runs_are_the_rows_again_and_none_touches_the_next(rows):
     runs = runs_of(np.array(sorted(rows), dtype=np.int64))
     assert [first + i for first, length in runs for i in range(length)] == sorted(rows)
-    assert all(first + length < after for (first, length), (after, _length) in zip(runs, runs[1:], strict=False))
+    assert all(first + length < after for (first, length), (after, _length) in itertools.pairwise(runs))
