@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export UV_PYTHON_DOWNLOADS = never
 
-.PHONY: setup run test check unit conformance integration e2e js screenshots bench services lint types imports
+.PHONY: setup run test check unit conformance integration e2e fuzz fuzz-some js screenshots bench services lint types imports
 
 setup: $(VENV)/.ready  ## make .venv and install the lock
 
@@ -18,7 +18,7 @@ $(VENV)/.ready: requirements/test.lock requirements/tools.lock
 run: setup  ## everything on one machine; prints the page's address
 	$(BIN)/python manage.py serve
 
-test: check integration e2e  ## everything
+test: check fuzz-some integration e2e  ## everything
 
 check: setup lint types imports js unit conformance  ## the fast part
 
@@ -43,6 +43,12 @@ js:
 
 services: setup  ## PostgreSQL and Chromium, installed where that may be done
 	$(BIN)/python scripts/install_services.py
+
+fuzz-some: setup  ## a little of it, the same every time
+	$(BIN)/pytest -q -n 2 tests/fuzz
+
+fuzz: setup  ## 10,000 and more hostile inputs through every door
+	SCHEDSCOPE_FUZZ=1 $(BIN)/pytest -q -n 2 tests/fuzz
 
 integration: services
 	$(BIN)/pytest -q tests/integration

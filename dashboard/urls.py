@@ -4,11 +4,12 @@ from django.conf import settings
 from django.urls import path
 
 from dashboard.api.routes import api
-from dashboard.views import clusters, export, health, imports, landing, openb, run_page, runs, share, what_if, why
+from dashboard.views import clusters, errors, export, health, imports, landing, openb, run_page, runs, share, what_if, why
 
 urlpatterns = [
     path("", landing.landing, name="landing"),
     path("api/", api.urls),
+    path("api/<path:rest>", errors.no_such_call),
     path("healthz", health.healthz, name="healthz"),
     path("samples/<slug:slug>/start", landing.start_sample, name="start-sample"),
     path("openb/", openb.openb, name="openb"),
