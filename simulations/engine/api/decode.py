@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from simulations.engine.api import shapes
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, OwnerReference, Pod
@@ -84,6 +85,9 @@ def _decode(document: Document, epoch: datetime) -> AnyObject:
     version = document.get("apiVersion")
     if version != API_VERSIONS[kind]:
         raise ScenarioError("E0202", f"{kind} is read as {API_VERSIONS[kind]}, not {version!r}", "apiVersion")
+    wrong = shapes.misshapen(document)
+    if wrong is not None:
+        raise wrong
     metadata = _mapping(document, "metadata")
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
         raise ScenarioError("E0203", "Required value: name or generateName is required", "metadata.name")

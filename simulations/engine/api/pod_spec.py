@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from simulations.engine.api import shapes
 from simulations.engine.api.labels import Labels, intern_labels
 from simulations.engine.api.pod import PodSpec
 from simulations.engine.api.requests import effective_request
@@ -39,6 +40,9 @@ def intern_pod_spec(raw: Mapping[str, Any], namespace: str, labels: Labels, path
     key = (content, namespace if b"ffinity" in content else "", labels.id if dependent else -1)
     spec = _specs.get(key)
     if spec is None:
+        wrong = shapes.of_spec(kept, path)
+        if wrong is not None:
+            raise wrong
         spec = _specs[key] = _parse(kept, namespace, labels, path)
     return spec
 

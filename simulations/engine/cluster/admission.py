@@ -8,9 +8,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from simulations.engine.api import shapes
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.priority import admit_priority
 from simulations.engine.api.workloads import PriorityClass, RuntimeClass
+from simulations.engine.kernel.errors import ScenarioError
 
 TOLERATION_SECONDS: Final = 300
 NOT_READY: Final = "node.kubernetes.io/not-ready"
@@ -97,12 +99,22 @@ class PodAdmission:
     def __init__(self, classes: dict[str, PriorityClass]) -> None:
         self._classes = classes
         self._known: dict[int, tuple[Mapping[str, Any], dict[str, Any], bool]] = {}
+        self._shaped: dict[int, tuple[object, ScenarioError | None]] = {}
         self._keyed: dict[tuple[int, int], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
     def forget(self) -> None:
         """Priority classes changed."""
         self._known.clear()
         self._keyed.clear()
+
+    def misshapen(self, spec: object) -> ScenarioError | None:
+        """The first field of a Pod's spec that has another type than it should; specs that Pods share are looked at once."""
+        known = self._shaped.get(id(spec))
+        if known is not None and known[0] is spec:
+            return known[1]
+        found = shapes.of_spec(spec)
+        self._shaped[id(spec)] = (spec, found)
+        return found
 
     def admit(self, spec: Mapping[str, Any], labels: Mapping[str, Any]) -> dict[str, Any]:
         """The spec as it is stored.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from simulations.engine.api import shapes
 from simulations.engine.api.decode import CLUSTER_SCOPED, decode_object
 from simulations.engine.api.encode import node_manifest, pod_manifest
 from simulations.engine.api.labels import intern_labels
@@ -50,15 +51,14 @@ def record(api: ApiServer, call: "Call", answer: Answer) -> Answer:
 def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     """Admit, validate and store a new object; its status is dropped for Pods."""
     kind = str(document.get("kind"))
+    wrong = _misshapen(api, document)
+    if wrong is not None:
+        return refusals.refusal(call, document, [wrong])
     document = _named(api, call, document)
     namespace = "" if kind in CLUSTER_SCOPED else str(document["metadata"].get("namespace") or "default")
-    refused = namespaces.closed(api, call, kind, namespace)
+    refused = namespaces.closed(api, call, kind, namespace) or _taken(api, call, kind, namespace)
     if refused is not None:
         return refused
-    existing = api.get(kind, namespace, call.name)
-    if existing is not None:
-        going = "object is being deleted: " if getattr(existing, "terminating", False) else ""
-        return Answer(409, "AlreadyExists", f'{going}{refusals.group_resource(kind, call.resource)} "{call.name}" already exists')
     if kind == "Pod":
         unreadable = _unreadable(api, call, document)
         if unreadable is not None:
@@ -87,6 +87,21 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     answer = record(api, call, Answer(201, object=item))
     api.added(item, answer.seq)
     return answer
+
+
+def _taken(api: ApiServer, call: "Call", kind: str, namespace: str) -> Answer | None:
+    """409 when there is an object of this name."""
+    existing = api.get(kind, namespace, call.name)
+    if existing is None:
+        return None
+    going = "object is being deleted: " if getattr(existing, "terminating", False) else ""
+    return Answer(409, "AlreadyExists", f'{going}{refusals.group_resource(kind, call.resource)} "{call.name}" already exists')
+
+
+def _misshapen(api: ApiServer, document: Mapping[str, Any]) -> ScenarioError | None:
+    """What cannot even be read: the first field that has another type than it should."""
+    wrong = shapes.misshapen(document)
+    return api.admission.misshapen(document.get("spec")) if wrong is None and document.get("kind") == "Pod" else wrong
 
 
 def _defaulted(api: ApiServer, document: Mapping[str, Any], namespace: str) -> tuple[Mapping[str, Any], str]:

@@ -189,7 +189,7 @@ class TestWhatIsWrong:
             (pod(labels={"app": "x" * 64}), "E0205", "metadata.labels"),
             (budget({"matchExpressions": [{"key": "a", "operator": "Like", "values": ["x"]}]}), "E0209", None),
             (budget({"matchExpressions": [{"key": "a", "operator": "In"}]}), "E0209", None),
-            (budget("app=web"), "E0209", "spec.selector"),
+            (budget("app=web"), "E0213", "spec.selector"),
             (replicaset(cpu="-5"), "E0207", "spec.template.spec.containers[0].resources.requests[cpu]"),
             (replicaset(cpu="1e400"), "E0208", "spec.template.spec.containers[0].resources.requests[cpu]"),
             (replicaset(labels={"app": "other"}), "E0214", "spec.template.metadata.labels"),
