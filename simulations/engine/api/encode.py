@@ -1,6 +1,6 @@
 """From typed objects back to manifests, and the short state that trace records carry."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from simulations.engine.api.node import Node
@@ -13,7 +13,8 @@ DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 def format_time(time: SimTime, epoch: datetime) -> str:
     """RFC 3339 in whole seconds, as metadata and status have it."""
-    return (epoch + timedelta(seconds=time // 1_000_000_000)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = epoch + timedelta(seconds=time // 1_000_000_000)
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def condition_manifest(condition: Condition) -> dict[str, Any]:

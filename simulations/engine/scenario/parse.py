@@ -19,6 +19,8 @@ from simulations.engine.scenario.model import DEFAULT_CONTROLLERS, DEFAULT_EPOCH
 from simulations.engine.scenario.objects import check_objects, check_shape, expand_generate
 from simulations.engine.scheduler.config import parse_config
 
+LAST_YEAR: Final = 9000
+"""A run may last a year and an object's grace 68; times must stay what four digits can write."""
 API_VERSION: Final = "schedscope/v1alpha1"
 Document = Mapping[str, Any]
 _SPEC: Final = (
@@ -120,7 +122,11 @@ class _Parser:
         except ValueError:
             self.spec.wrong("startTime", "E0302", f"{value!r} is not a time such as 2026-01-01T00:00:00Z")
             return DEFAULT_EPOCH
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if not 1970 <= moment.year <= LAST_YEAR:
+            self.spec.wrong("startTime", "E0302", f"{value} is not between the years 1970 and {LAST_YEAR}")
+            return DEFAULT_EPOCH
+        return moment
 
     def _until(self) -> bool:
         value = self.spec.value.get("until")

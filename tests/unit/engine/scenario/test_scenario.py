@@ -36,6 +36,9 @@ def test_durations_are_exact(text, expected):
 SELECTOR = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}}
 WRONG = [
     ("an unknown field", {"colour": "red"}, "E0301", "spec.colour"),
+    ("a clock at the end of its range", {"startTime": "9999-12-31T23:59:59Z"}, "E0302", "spec.startTime"),
+    ("a clock at the beginning of its range", {"startTime": "0001-01-01T00:00:00Z"}, "E0302", "spec.startTime"),
+    ("a duration beyond any", {"duration": "9223372036854775807s"}, "E0303", "spec.duration"),
     ("an unknown field below", {"kubelet": {"mood": 1}}, "E0301", "spec.kubelet.mood"),
     (
         "an exponent out of range",
