@@ -52,11 +52,16 @@ def wait_until(holds, seconds: float = START_SECONDS, every: float = 0.05):
     raise AssertionError(f"not within {seconds} s")
 
 
+def outside(env: dict[str, str]) -> dict[str, str]:
+    """The environment of a real Schedscope process: this one's, with the product's settings in place of the tests'."""
+    return {**os.environ, "DJANGO_SETTINGS_MODULE": "dashboard.settings", **env}
+
+
 def manage(*words: str, env: dict[str, str], check: bool = True, given: str = "") -> subprocess.CompletedProcess[str]:
     """Run a command of manage.py to its end, with something on its standard input."""
     command = [sys.executable, str(ROOT / "manage.py"), *words]
     return subprocess.run(
-        command, env={**os.environ, **env}, cwd=ROOT, input=given, capture_output=True, text=True, check=check, timeout=120
+        command, env=outside(env), cwd=ROOT, input=given, capture_output=True, text=True, check=check, timeout=120
     )
 
 
@@ -135,7 +140,7 @@ class Site:
         self.env = {"SCHEDSCOPE_DATA": str(folder), "SCHEDSCOPE_PORT": str(self.port), "SCHEDSCOPE_HOST": "127.0.0.1", **env}
         self.log = (folder / "serve.log").open("wb")
         command = [sys.executable, str(ROOT / "manage.py"), "serve"]
-        full = {**os.environ, **self.env}
+        full = outside(self.env)
         self.process = subprocess.Popen(
             command, env=full, cwd=ROOT, stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
         )

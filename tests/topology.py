@@ -15,7 +15,7 @@ import psycopg
 import yaml
 
 from dashboard.embedded.broker import server_program
-from tests.services import ROOT, PostgresServer, free_port, manage, short_folder, wait_until
+from tests.services import ROOT, PostgresServer, free_port, manage, outside, short_folder, wait_until
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 RESTART_AFTER = 0.5
@@ -35,7 +35,7 @@ class Part:
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-                env={**os.environ, **self.env}, cwd=ROOT,
+                env=outside(self.env), cwd=ROOT,
             )  # fmt: skip
 
     @property

@@ -15,7 +15,7 @@ from http.cookiejar import CookieJar
 
 import pytest
 
-from tests.services import ROOT, wait_until
+from tests.services import ROOT, outside, wait_until
 
 SAMPLES = ROOT / "simulations" / "samples"
 DUMP = ROOT / "tests" / "data" / "clusters" / "shop-40-nodes.yaml"
@@ -48,7 +48,7 @@ def trace_of(site, run: int) -> bytes:
     )
     done = subprocess.run(
         [sys.executable, "manage.py", "shell", "-v", "0", "-c", code],
-        env={**os.environ, **site.env}, cwd=ROOT, capture_output=True, check=True, timeout=60,
+        env=outside(site.env), cwd=ROOT, capture_output=True, check=True, timeout=60,
     )  # fmt: skip
     return done.stdout
 
