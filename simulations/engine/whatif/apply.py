@@ -70,7 +70,7 @@ def apply_what_if(document: Document, what_if: WhatIf, objects: Sequence[Documen
     if errors:
         raise ScenarioErrors(errors)
     changed = copy.deepcopy(dict(document))
-    spec = changed.setdefault("spec", {})
+    spec = changed["spec"] = {key: value for key, value in (changed.get("spec") or {}).items() if value is not None}
     present = present_objects(changed, objects)
     changes: list[Change] = []
     run_settings.apply(spec, what_if, changes)

@@ -68,6 +68,13 @@ def test_a_setting_lands_in_the_scenario_says_what_differs_and_still_parses(chan
     assert "kubelet" not in BASE["spec"], "the base is never touched"
 
 
+@pytest.mark.parametrize("spec", [None, {}, {"costs": None, "kubelet": None, "schedulers": None, "operations": None}])
+def test_a_base_that_leaves_fields_empty_can_be_changed(spec):
+    found = apply_what_if({**BASE, "spec": spec}, WhatIf(kubelet_stop="9s", preset="production", qps=3.0, seed=4))
+    parse_scenario(found.document)
+    assert found.document["spec"]["kubelet"] == {"stop": "9s"}
+
+
 def test_scoring_packs_instead_of_spreading():
     found = changed(scoring="MostAllocated")
     args = found.document["spec"]["schedulers"][0]["profiles"][0]["pluginConfig"][0]["args"]
