@@ -1,7 +1,7 @@
 """Every page and its view."""
 
 from django.conf import settings
-from django.urls import path
+from django.urls import path, re_path
 
 from dashboard.api.routes import api
 from dashboard.views import clusters, errors, export, health, imports, landing, openb, run_page, runs, share, what_if, why
@@ -9,7 +9,7 @@ from dashboard.views import clusters, errors, export, health, imports, landing, 
 urlpatterns = [
     path("", landing.landing, name="landing"),
     path("api/", api.urls),
-    path("api/<path:rest>", errors.no_such_call),
+    re_path(r"^api/(?P<rest>(?s:.*))$", errors.no_such_call),
     path("healthz", health.healthz, name="healthz"),
     path("samples/<slug:slug>/start", landing.start_sample, name="start-sample"),
     path("openb/", openb.openb, name="openb"),

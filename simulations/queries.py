@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from simulations import results
 from simulations.access import Viewer, visible
@@ -80,9 +80,43 @@ def _runs() -> QuerySet[Run]:
     return Run.objects.select_related("scenario__snapshot").defer("scenario__document", "scenario__snapshot__objects_blob")
 
 
-def runs(viewer: Viewer, limit: int = 200) -> list[RunRow]:
-    """The newest runs of the viewer; those with findings first."""
-    return sorted((_run_row(r) for r in visible(_runs(), viewer)[:limit]), key=lambda r: (not r.findings, -r.created.timestamp()))
+RUN_ORDERS: dict[str, str] = {
+    "findings": "findings_count", "name": "name", "state": "state", "nodes": "summary__nodes", "pods": "summary__pods",
+    "pending": "summary__pending", "preemptions": "summary__preemptions", "victims": "summary__victims", "age": "created",
+}  # fmt: skip
+"""What runs can be ordered by."""
+RUNS_ON_A_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """A page of the runs table: its rows, which page of how many, how many runs match and how many there are."""
+
+    rows: list[RunRow]
+    page: int
+    pages: int
+    matching: int
+    all: int
+
+
+def runs(viewer: Viewer, words: str = "", order: str = "-findings", page: int = 1) -> RunPage:
+    """The runs of the viewer whose name, state, sample or findings have the words; the newest first among equals.
+
+    `order` is a key of `RUN_ORDERS`, with a dash in front for descending; anything else orders by findings.
+    """
+    mine = visible(_runs(), viewer)
+    found = mine
+    for word in words.split()[:8]:
+        bare = word[1:] if word.startswith("!") and len(word) > 1 else word
+        hit = Q(name__icontains=bare) | Q(state__iexact=bare) | Q(scenario__sample__icontains=bare) | Q(findings__icontains=bare)
+        found = found.exclude(hit) if bare is not word else found.filter(hit)
+    column = RUN_ORDERS.get(order.removeprefix("-"), "findings_count")
+    direction = F(column).desc(nulls_last=True) if order.startswith("-") else F(column).asc(nulls_last=True)
+    matching = found.count()
+    pages = max(1, -(-matching // RUNS_ON_A_PAGE))
+    page = min(max(1, page), pages)
+    rows = found.order_by(direction, "-created", "-id")[(page - 1) * RUNS_ON_A_PAGE : page * RUNS_ON_A_PAGE]
+    return RunPage([_run_row(r) for r in rows], page, pages, matching, mine.count())
 
 
 def recent_runs(viewer: Viewer, limit: int = 6) -> list[RunRow]:
