@@ -15,7 +15,8 @@ from simulations.engine.trace_format import encode
 from simulations.pipelines.prepare import scenario_of_document
 from simulations.pipelines.simulate import Hooks, simulate
 from tests.crowd import crowd
-from tests.services import wait_until
+from tests.person import Browser, create_accounts
+from tests.services import manage, wait_until
 from tests.topology import production
 
 RUNS = 20
@@ -26,7 +27,7 @@ CREATE = """
 import json, sys
 from simulations import services
 base = services.base_of_text(sys.stdin.buffer.read(), "crowd.json")
-make = lambda seed: services.create_run(base, services.RunRequest(services.WhatIf(seed=seed))).pk
+make = lambda seed: services.create_run(base, services.RunRequest(services.WhatIf(seed=seed), owner={owner})).pk
 print(json.dumps([make(1 + number % {seeds}) for number in range({runs})]))
 """
 
@@ -44,9 +45,9 @@ def undisturbed(seed: int) -> str:
     return digest.hexdigest()
 
 
-def create_runs(topology, runs: int, *, scale: int = 1) -> list[int]:
+def create_runs(topology, runs: int, *, scale: int = 1, owner: int | None = None) -> list[int]:
     """Runs of the crowd, queued, with the seeds in turn."""
-    code = CREATE.format(runs=runs, seeds=SEEDS)
+    code = CREATE.format(runs=runs, seeds=SEEDS, owner=owner)
     done = topology.manage("shell", "-v", "0", "-c", code, given=json.dumps(crowd(scale)))
     return json.loads(done.stdout.strip().splitlines()[-1])
 
@@ -79,15 +80,36 @@ def test_twenty_runs_survive_a_kill_every_two_seconds(topology):
         assert hashlib.sha256(topology.trace(run)).hexdigest() == expected[1 + number % SEEDS], run
 
 
-async def follow(topology, run: int, number: int) -> tuple[dict[int, list], int]:
+def signed_in(topology) -> Browser:
+    """The browser of somebody who has an account."""
+    manage("collectstatic", "--noinput", env=topology.env)
+    create_accounts(topology, "ann")
+    person = Browser(f"http://127.0.0.1:{topology.ports[0]}")
+    wait_until(lambda: answers(person))
+    assert person.sign_in("ann") == 302
+    return person
+
+
+def answers(person: Browser) -> bool:
+    """Whether the web server is up."""
+    try:
+        return person.get("/healthz") == 200
+    except OSError:
+        return False
+
+
+async def follow(topology, run: int, number: int, cookie: str) -> tuple[dict[int, list], int]:
     """Follow a run to its end as the page does; some cut their own socket, the first one reads slowly. Returns spans and reconnects."""
+    headers = {"Cookie": cookie}
     spans, cursor, attempt, connects = {}, 0, None, 0
     while True:
         port = topology.ports[(number + connects) % len(topology.ports)]
         address = f"ws://127.0.0.1:{port}/ws/runs/{run}/?after={cursor}"
         connects += 1
         try:
-            async with websockets.connect(address, origin=f"https://127.0.0.1:{port}", max_size=None) as socket:
+            async with websockets.connect(
+                address, origin=f"https://127.0.0.1:{port}", additional_headers=headers, max_size=None
+            ) as socket:
                 async for received in socket:
                     message = json.loads(received)
                     if attempt not in (None, message["attempt"]):
@@ -104,14 +126,18 @@ async def follow(topology, run: int, number: int) -> tuple[dict[int, list], int]
                         await asyncio.sleep(0.1)
                     elif number % 3 == 0 and len(spans) % 7 == 0:
                         break
-        except (OSError, websockets.WebSocketException):
+        except (OSError, websockets.WebSocketException) as error:
+            code = getattr(getattr(error, "rcvd", None), "code", None)
+            assert code not in (4400, 4404), f"sent away for good: {code}"
             await asyncio.sleep(0.2)
 
 
 async def test_twenty_clients_get_every_span_of_a_long_run_whoever_dies(topology):
-    run = (await asyncio.to_thread(create_runs, topology, 1, scale=3))[0]
+    person = await asyncio.to_thread(signed_in, topology)
+    owner = topology.ask("SELECT id FROM auth_user")[0][0]
+    run = (await asyncio.to_thread(create_runs, topology, 1, scale=3, owner=owner))[0]
     begun = time.monotonic()
-    followers = asyncio.gather(*(follow(topology, run, number) for number in range(20)))
+    followers = asyncio.gather(*(follow(topology, run, number, person.cookie_header()) for number in range(20)))
     for what in ("web-0", "valkey", "web-1"):
         await asyncio.sleep(1.0)
         await asyncio.to_thread(topology.kill, what)

@@ -2,76 +2,20 @@
 
 import json
 import re
-import urllib.error
-import urllib.parse
-import urllib.request
-from http.cookiejar import CookieJar
 
 import pytest
 import websockets
 
+from tests.person import PASSWORD, Browser, create_accounts
 from tests.services import manage, wait_until
 from tests.topology import production
-
-PASSWORD = "a-long-word-of-the-tests"
-
-
-class Browser:
-    """Cookies, forms and redirects of one person; comes through a proxy that ended TLS."""
-
-    def __init__(self, address: str, client: str = "10.0.0.1") -> None:
-        self.address, self.client = address, client
-        self.cookies = CookieJar()
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies), _Stay)
-        self.page = ""
-
-    def get(self, path: str, **headers: str) -> int:
-        return self._open(urllib.request.Request(self._url(path), headers=headers))
-
-    def post(self, path: str, **fields: str) -> int:
-        cookie = next((c.value for c in self.cookies if c.name == "csrftoken"), "")
-        body = urllib.parse.urlencode({"csrfmiddlewaretoken": cookie, **fields}).encode()
-        return self._open(urllib.request.Request(self._url(path), body, {"Referer": self._url(path).replace("http:", "https:")}))
-
-    def _url(self, path: str) -> str:
-        return path if path.startswith("http") else self.address + path
-
-    def _open(self, request: urllib.request.Request) -> int:
-        request.add_header("X-Forwarded-Proto", "https")
-        request.add_header("X-Forwarded-For", self.client)
-        request.add_header("Cookie", self.cookie_header())
-        try:
-            answer = self.opener.open(request, timeout=30)
-        except urllib.error.HTTPError as error:
-            answer = error
-        self.page, self.headers = answer.read().decode(), answer.headers
-        self.cookies.extract_cookies(answer, urllib.request.Request(self.address.replace("http:", "https:")))
-        return answer.status
-
-    def cookie_header(self) -> str:
-        return "; ".join(f"{cookie.name}={cookie.value}" for cookie in self.cookies)
-
-    def sign_in(self, name: str, password: str = PASSWORD) -> int:
-        self.get("/accounts/login/")
-        return self.post("/accounts/login/", login=name, password=password)
-
-    @property
-    def target(self) -> str:
-        """Where a redirect leads."""
-        return self.headers["Location"]
-
-
-class _Stay(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_args: object) -> None:
-        return None
 
 
 @pytest.fixture(scope="module")
 def site():
     with production() as topology:
         manage("collectstatic", "--noinput", env=topology.env)
-        code = "from django.contrib.auth.models import User; [User.objects.create_user(n, password='{}') for n in ('ann', 'bob', 'eve')]"
-        topology.manage("shell", "-v", "0", "-c", code.format(PASSWORD))
+        create_accounts(topology, "ann", "bob", "eve")
         topology.address = f"http://127.0.0.1:{topology.ports[0]}"
         yield topology
 
@@ -107,7 +51,9 @@ LOOKED_AT = (
     "/runs/{}/spans.json",
     "/runs/{}/why/?pod=default/slow-1",
     "/runs/{}/export/pods.csv",
+    "/runs/{}/overview.json",
 )
+CLUSTERS = ("clusters/<int:cluster_id>/", "clusters/<int:cluster_id>/overview.json", "clusters/import/<int:job_id>/")
 OWN = ("/runs/{}/share/", "/runs/new/?run={}")
 CHANGING = ("/runs/{}/cancel", "/runs/{}/share/", "/runs/{}/share/1/revoke", "/runs/new/?run={}", "/runs/new/preview?run={}")
 
@@ -144,7 +90,7 @@ def test_cookies_and_headers_are_strict(ann):
 
 
 def test_the_owner_sees_a_run_and_everything_about_it(ann, run):
-    assert [ann.get(path.format(run)) for path in (*LOOKED_AT, *OWN)] == [200] * 7
+    assert [ann.get(path.format(run)) for path in (*LOOKED_AT, *OWN)] == [200] * (len(LOOKED_AT) + len(OWN))
     ann.get("/runs/")
     assert f"/runs/{run}/" in ann.page
 
@@ -175,7 +121,7 @@ def test_every_address_with_a_number_is_covered_here():
 
     numbered = {str(pattern.pattern) for pattern in urlpatterns if "int:" in str(pattern.pattern)}
     asked = {re.sub(r"\?.*", "", path) for path in (*LOOKED_AT, *OWN, *CHANGING)}
-    covered = {_pattern_of(path) for path in asked} | {"clusters/<int:cluster_id>/", "clusters/import/<int:job_id>/"}
+    covered = {_pattern_of(path) for path in asked} | set(CLUSTERS)
     assert numbered <= covered
 
 
@@ -192,9 +138,9 @@ def test_an_import_and_its_cluster_are_the_importers_own(site, ann, bob):
     number = int(re.search(r"(\d+)/$", job).group(1))
     wait_until(lambda: site.ask("SELECT state FROM simulations_importjob WHERE id = %s", number)[0][0] == "succeeded")
     cluster = site.ask("SELECT cluster_id FROM simulations_importjob WHERE id = %s", number)[0][0]
-    addresses = [job, f"/clusters/{cluster}/", f"/runs/new/?cluster={cluster}"]
-    assert [ann.get(path) for path in addresses] == [200] * 3
-    assert [bob.get(path) for path in addresses] == [404] * 3
+    addresses = [job, f"/clusters/{cluster}/", f"/clusters/{cluster}/overview.json", f"/runs/new/?cluster={cluster}"]
+    assert [ann.get(path) for path in addresses] == [200] * len(addresses)
+    assert [bob.get(path) for path in addresses] == [404] * len(addresses)
 
 
 def shared(ann, run) -> str:
@@ -209,7 +155,7 @@ def test_a_link_lets_a_stranger_look_until_it_is_revoked(site, ann, run):
     stranger = Browser(site.address)
     assert stranger.get(link + "?mode=pod") == 302
     assert stranger.target == f"/runs/{run}/?mode=pod"
-    assert [stranger.get(path.format(run)) for path in LOOKED_AT] == [200] * 5
+    assert [stranger.get(path.format(run)) for path in LOOKED_AT] == [200] * len(LOOKED_AT)
     assert "What if" not in re.sub(r"<nav.*?</nav>", "", stranger.page, flags=re.S)
     assert {stranger.get(path.format(run)) for path in OWN} == {302}
     assert {stranger.post(path.format(run)) for path in CHANGING} == {302}
