@@ -96,7 +96,9 @@ class Simulation:
             if isinstance(item, PodDisruptionBudget) and item.disruptions_allowed is None:
                 self.api.store(disruptions_allowed(item, self.api.list("Pod")))
         for i, spec in enumerate(self.scenario.schedulers):
-            settings = SchedulerSettings(spec.config, actor_of(i), spec.qps, spec.burst, self.gates)
+            settings = SchedulerSettings(
+                spec.config, actor_of(i), spec.qps, spec.burst, self.gates, self.scenario.async_preemption_failure
+            )
             self.schedulers.append(Scheduler(self.api, settings))
         Kubelet(self.api, self.scenario.kubelet)
         start(self.api, self.scenario.controllers)

@@ -18,6 +18,7 @@ from simulations.engine.scenario.fields import Fields
 from simulations.engine.scenario.model import DEFAULT_CONTROLLERS, DEFAULT_EPOCH, Operation, Scenario, SchedulerSpec
 from simulations.engine.scenario.objects import check_objects, check_shape, expand_generate
 from simulations.engine.scheduler.config import parse_config
+from simulations.engine.scheduler.preemption.executor import ASYNC_PREEMPTION_FAILURES, OBSERVED
 
 LAST_YEAR: Final = 9000
 """A run may last a year and an object's grace 68; times must stay what four digits can write."""
@@ -135,9 +136,9 @@ class _Parser:
         return value == "Settled"
 
     def _failure_mode(self) -> str:
-        value = self.spec.text("asyncPreemptionFailure", "observed")
-        if value != "observed":
-            self.spec.wrong("asyncPreemptionFailure", "E0307", f"{value!r} is not modelled yet; observed is")
+        value = self.spec.text("asyncPreemptionFailure", OBSERVED)
+        if value not in ASYNC_PREEMPTION_FAILURES:
+            self.spec.wrong("asyncPreemptionFailure", "E0302", f"{value!r} is not one of {', '.join(ASYNC_PREEMPTION_FAILURES)}")
         return value
 
     def _schedulers(self) -> tuple[SchedulerSpec, ...]:

@@ -70,6 +70,8 @@ class SchedulingLoop:
         self._start_index = 0
         self.bound = 0
         """How many Pods were bound so far."""
+        self.writing: Future[Answer] | None = None
+        """The status that is being written, while the loop waits for it."""
 
     def run(self) -> Steps[None]:
         """Take the next Pod, for ever."""
@@ -189,7 +191,9 @@ class SchedulingLoop:
         self.p.recorder.event("Warning", "FailedScheduling", "Scheduling", failure.message, pod, cause=failure.cause)
         call = self._status_call(pod, failure)
         if call is not None and not self.p.gates.get("SchedulerAsyncAPICalls"):
+            self.writing = call
             yield call
+            self.writing = None
 
     def _nominate(self, pod: Pod, failure: Failure) -> None:
         nominator = self.p.cache.nominator

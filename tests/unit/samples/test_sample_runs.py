@@ -75,6 +75,16 @@ def test_refused_deletions_are_repeated_as_often_as_by_the_real_scheduler():
     assert run("api-refuses-deletions-no-limits")[0].refused_calls > 2 * summary.refused_calls
 
 
+def test_the_kep_and_the_code_part_where_a_deletion_is_refused():
+    kep, observed = run("refused-as-the-kep-has-it")[0], run("refused-as-observed")[0]
+    assert (kep.refused_calls, kep.placed, kep.pending) == (4, 1, 1)
+    assert (observed.placed, observed.pending) == (0, 2)
+    assert observed.refused_calls > 100 * kep.refused_calls
+    ghosts = spans_of("refused-as-the-kep-has-it", "nominated", "urgent-1")
+    assert [ghost.reason for ghost in ghosts] == ["cleared"] * 4
+    assert len(spans_of("refused-as-observed", "nominated", "urgent-1")) == 1
+
+
 def test_the_busy_shop_is_lively_and_ends_well():
     summary, findings, spans = run("busy-shop")
     assert (summary.nodes, summary.pending, findings) == (14, 0, [])

@@ -1,7 +1,7 @@
 """Makes victims go: in the background (asynchronous) or while the scheduling loop waits (synchronous).
 
 Source: pkg/scheduler/framework/preemption/executor.go, v1.36; KEP-4832
-Differs: the KEP lets the background part write the nomination and take it back on failure; the code does not, and neither do we.
+Differs: the KEP lets the background part take the nomination back on failure; the code does not. `failed` of the scheduler does either.
 """
 
 from collections.abc import Callable
@@ -17,19 +17,29 @@ from simulations.engine.scheduler.recorder import EventRecorder
 
 _TRIES: Final = 4
 _RETRIED: Final = (409, 500, 503)
+OBSERVED: Final = "observed"
+KEP: Final = "kep"
+ASYNC_PREEMPTION_FAILURES: Final = (OBSERVED, KEP)
+"""What becomes of a preemptor whose victim could not be deleted in the background: it stays nominated and tries again at once, as v1.36
+does, or its nomination is taken back and it backs off, as KEP-4832 says."""
 
 
 class PreemptionExecutor:
     """Evicts the victims of a preemption, and knows which preemptors are at it."""
 
     def __init__(
-        self, loop: EventLoop, client: Client, recorder: EventRecorder, cache: SchedulerCache, activate: Callable[[str, int], None]
+        self,
+        loop: EventLoop,
+        client: Client,
+        recorder: EventRecorder,
+        cache: SchedulerCache,
+        failed: Callable[[Pod, int], Steps[None]],
     ) -> None:
         self._loop = loop
         self._client = client
         self._recorder = recorder
         self._cache = cache
-        self._activate = activate
+        self._failed = failed
         self._preempting: set[str] = set()
         self._last_victim: dict[str, Pod] = {}
 
@@ -63,7 +73,7 @@ class PreemptionExecutor:
         self._preempting.discard(pod.uid)
         self._last_victim.pop(pod.uid, None)
         if not ok:
-            self._activate(pod.uid, cause)
+            yield from self._failed(pod, cause)
 
     def wait(self, pod: Pod, winner: Candidate, cause: int) -> Steps[str]:
         """Synchronous: evict all victims in parallel; return an error text, empty when all went well."""

@@ -157,6 +157,14 @@ class SchedulingQueue:
         if queued is not None:
             self._to_active(queued, "ForceActivate", cause)
 
+    def back_off(self, uid: str, cause: int) -> None:
+        """A call for the Pod failed after its cycle: it tries again after its backoff, and an idle scheduler does not take it early."""
+        queued = self.unschedulable.pop(uid, None)
+        if queued is not None:
+            queued.rejecting = []
+            queued.timestamp = self._loop.now
+            self._to_backoff(queued, "PreemptionFailed", cause)
+
     # ---- moves
 
     def _hints_of(self, queued: QueuedPod) -> Hints:

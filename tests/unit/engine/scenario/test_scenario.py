@@ -76,6 +76,7 @@ WRONG = [
     ("a version that YAML made a number", {"kubernetesVersion": 1.36}, "E0302", "spec.kubernetesVersion"),
     ("a gate that is not modelled", {"featureGates": {"Magic": True}}, "E0306", "spec.featureGates.Magic"),
     ("a descheduler", {"descheduler": {"interval": "5m"}}, "E0307", "spec.descheduler"),
+    ("a failure mode that is none", {"asyncPreemptionFailure": "kpe"}, "E0302", "spec.asyncPreemptionFailure"),
     (
         "an operation that is not modelled",
         {"operations": [{"at": 1, "evictOperation": {"name": "p"}}]},

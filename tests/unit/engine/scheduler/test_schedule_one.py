@@ -94,6 +94,30 @@ def test_a_refused_deletion_is_repeated_at_once_and_the_nomination_stays():
     assert len(of(records, resource="pods/status", name="urgent")) == 1
 
 
+def test_as_the_kep_has_it_a_refused_deletion_takes_the_nomination_back_and_backs_off():
+    faults = [{"match": "delete pods", "actor": "kube-scheduler", "code": 422}]
+    operations = [create("1s", pod("urgent", "3", priorityClassName="high"))]
+    records = run(*FULL, operations=operations, faults=faults, duration="14s", asyncPreemptionFailure="kep")[1]
+    attempts = [round(r.t / SECOND) for r in of(records, verb="attempt", name="urgent")]
+    assert attempts == [1, 3, 6, 11], "one, two, four seconds and the rest of a second in between"
+    nominations = [(r.reason, r.data["node"]) for r in of(records, verb="nominate", name="urgent")]
+    assert nominations == [("Set", "n1"), ("Cleared", "")] * 4
+    cleared = [
+        r for r in of(records, resource="pods/status", name="urgent") if r.data["status"].get("nominatedNodeName", "") is None
+    ]
+    assert len(cleared) == 4
+    assert {r.data["event"] for r in of(records, verb="enqueue", name="urgent") if r.data["queue"] == "backoff"} == {
+        "PreemptionFailed"
+    }
+
+
+def test_as_the_kep_has_it_the_preemptor_takes_the_room_when_deletions_are_allowed_again():
+    faults = [{"match": "delete pods", "actor": "kube-scheduler", "code": 422, "between": ["0s", "2s"]}]
+    operations = [create("1s", pod("urgent", "3", priorityClassName="high"))]
+    simulation, _records = run(*FULL, operations=operations, faults=faults, asyncPreemptionFailure="kep")
+    assert simulation.api.get("Pod", "default", "urgent").node_name == "n1"
+
+
 def test_without_candidates_the_nomination_is_cleared():
     operations = [
         create("1s", pod("mid", "3", priorityClassName="high")),
