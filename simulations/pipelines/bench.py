@@ -12,6 +12,7 @@ from simulations.engine.kernel.trace import Record
 from simulations.engine.scenario import parse_scenario
 from simulations.engine.simulation import Simulation
 from simulations.engine.trace_format import encode
+from simulations.pipelines.collector import few_collections
 
 Document = dict[str, Any]
 ZONES: Final = ("zone-a", "zone-b", "zone-c")
@@ -198,5 +199,6 @@ def measure(document: Document, clock: Callable[[], float]) -> Measured:
             measured.bound = bound
 
     simulation = Simulation(parse_scenario(document), on_records=on_records)
-    measured.counts = simulation.run(on_progress=on_time).counts
+    with few_collections():
+        measured.counts = simulation.run(on_progress=on_time).counts
     return measured

@@ -11,6 +11,7 @@ from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.trace import Record
 from simulations.engine.scenario import Scenario
 from simulations.engine.simulation import Simulation
+from simulations.pipelines.collector import few_collections
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ def simulate(scenario: Scenario, seed: int, hooks: Hooks, *, batch: int = 500) -
     simulation = Simulation(scenario, seed, on_records, batch=batch)
     on_time = hooks.on_time
     told = None if on_time is None else lambda now: on_time(now, simulation.trace.flush)
-    result = simulation.run(hooks.should_stop, told)
+    with few_collections():
+        result = simulation.run(hooks.should_stop, told)
     findings = [finding.as_dict() for finding in summary.findings()]
     return Outcome(result.reason, result.end, result.seq, summary.summary().as_dict(), findings)
 

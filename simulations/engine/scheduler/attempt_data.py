@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from simulations.engine.scheduler.cache.columns import Columns, Ints
-from simulations.engine.scheduler.framework.diagnosis import Diagnosis, runs_of
+from simulations.engine.scheduler.framework.diagnosis import Diagnosis, runs_of, runs_where
 from simulations.engine.scheduler.framework.framework import PluginScores, ScoreTable
 from simulations.engine.scheduler.framework.search import ScheduleResult
 
@@ -47,10 +47,12 @@ def _verdicts(diagnosis: Diagnosis) -> list[list[Any]]:
 
 def _not_run(result: ScheduleResult, columns: Columns) -> list[list[int]]:
     """Nodes that Filter did not come to, since enough were found."""
+    if result.evaluated == result.diagnosis.nodes:
+        return []
     statuses = result.diagnosis.statuses
     unseen = columns.valid[: len(statuses.codes)] & (statuses.codes == 0)
     unseen[result.looked_at] = False
-    return runs_of(np.flatnonzero(unseen))
+    return runs_where(unseen)
 
 
 def _scores(table: ScoreTable, choice: int) -> Data:

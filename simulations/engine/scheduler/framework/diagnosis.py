@@ -26,6 +26,16 @@ def runs_of(rows: Ints) -> Runs:
     return found
 
 
+def runs_where(rows: NDArray[np.bool_]) -> Runs:
+    """The rows of a mask as [first, length] pairs."""
+    bounds = (np.flatnonzero(rows[1:] != rows[:-1]) + 1).tolist()
+    if len(rows) and rows[0]:
+        bounds.insert(0, 0)
+    if len(bounds) % 2:
+        bounds.append(len(rows))
+    return [[first, end - first] for first, end in zip(bounds[::2], bounds[1::2], strict=True)]
+
+
 @dataclass(slots=True)
 class NodeStatuses:
     """One status code per row: 0 = none (passed or not looked at), else 1 + index into `statuses`."""

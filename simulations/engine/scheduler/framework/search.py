@@ -119,7 +119,8 @@ class Search:
         result.looked_at = visit[:looked_at]
         result.feasible = visit[found[:limit]]
         statuses = self.diagnosis.statuses
-        statuses.codes[visit[looked_at:]] = 0
+        if statuses.statuses:
+            statuses.codes[visit[looked_at:]] = 0
         if self._tried_first is not None:
             row, status = self._tried_first
             statuses.set(row, statuses.get(row) or status)

@@ -114,8 +114,11 @@ class SchedulingQueue:
         if not any(h.of_interest(happened.event) for h in self._hints.values()):
             return
         self.in_flight.add(happened)
+        for_all = happened.event.resource is Resource.WILDCARD
+        asked = {name: frozenset(hints.plugins(happened.event)) for name, hints in self._hints.items()}
         for queued in list(self.unschedulable.values()):
-            self._consider(queued, happened)
+            if for_all or not queued.rejecting or not asked[queued.pod.spec.scheduler_name].isdisjoint(queued.rejecting):
+                self._consider(queued, happened)
 
     def _consider(self, queued: QueuedPod, happened: Happened) -> None:
         hints = self._hints_of(queued)
