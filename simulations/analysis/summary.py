@@ -4,25 +4,12 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from simulations.analysis.columns import seconds
 from simulations.analysis.findings import Finding, FindingsFold
 from simulations.analysis.ledger import PodLedger
+from simulations.analysis.loop import LoopFold, LoopTime
+from simulations.analysis.waits import Waits, waits_of
 from simulations.analysis.words import of
-from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.trace import Record
-
-
-@dataclass(slots=True)
-class Waits:
-    """Seconds from creation to binding, of the pods that were bound in the run; None when none was.
-
-    Percentiles are nearest-rank: an actual pod's wait.
-    """
-
-    pods: int = 0
-    p50_seconds: float | None = None
-    p95_seconds: float | None = None
-    max_seconds: float | None = None
 
 
 @dataclass(slots=True)
@@ -49,6 +36,7 @@ class Summary:
     attempts: dict[str, int] = field(default_factory=dict)
     calls: dict[str, dict[str, int]] = field(default_factory=dict)
     refused_calls: int = 0
+    loop: LoopTime = field(default_factory=LoopTime)
 
     def as_dict(self) -> dict[str, Any]:
         """The summary as JSON values."""
@@ -61,6 +49,7 @@ class SummaryFold:
     def __init__(self) -> None:
         self._ledger = PodLedger()
         self._findings = FindingsFold(self._ledger)
+        self._loop = LoopFold()
         self._summary = Summary()
         self._attempts: Counter[str] = Counter()
         self._calls: Counter[tuple[str, int]] = Counter()
@@ -71,6 +60,7 @@ class SummaryFold:
         """Take in a record."""
         self._ledger.feed(record)
         self._findings.feed(record)
+        self._loop.feed(record)
         summary = self._summary
         summary.records = record.seq
         summary.sim_seconds = record.t / 1e9
@@ -110,20 +100,9 @@ class SummaryFold:
         for (actor, code), count in sorted(self._calls.items()):
             summary.calls.setdefault(actor, {})[str(code)] = count
         summary.refused_calls = sum(count for (_, code), count in self._calls.items() if code >= 400)
+        summary.loop = self._loop.loop_time()
         return summary
 
     def findings(self) -> list[Finding]:
         """The findings so far."""
         return self._findings.findings()
-
-
-def waits_of(waits: list[SimTime]) -> Waits:
-    """Percentiles of waiting times."""
-    if not waits:
-        return Waits()
-    ordered = sorted(waits)
-
-    def rank(percent: int) -> float:
-        return float(seconds(ordered[max(0, -(-len(ordered) * percent // 100) - 1)]) or 0)
-
-    return Waits(len(ordered), rank(50), rank(95), rank(100))

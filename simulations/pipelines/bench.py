@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from simulations.analysis.loop import LoopFold
 from simulations.engine.kernel.errors import ScenarioError
 from simulations.engine.kernel.trace import Record
 from simulations.engine.scenario import parse_scenario
@@ -15,6 +16,9 @@ from simulations.engine.trace_format import encode
 from simulations.pipelines.collector import few_collections
 
 Document = dict[str, Any]
+EXECUTORS: Final = ("async", "sync")
+PREEMPTING: Final = ("preempt", "async")
+"""Shapes with preemptions; only with these does the executor matter."""
 ZONES: Final = ("zone-a", "zone-b", "zone-c")
 NO_LIMITS: Final = {"profiles": [{"schedulerName": "default-scheduler"}], "clientConnection": {"qps": -1}}
 
@@ -182,14 +186,22 @@ def bench_document(name: str, sizes: Sizes) -> Document:
     return {"apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": f"bench-{name}"}, "spec": spec}
 
 
-def measure(document: Document, clock: Callable[[], float]) -> Measured:
-    """Run the scenario, make its whole trace and drop it; `clock` gives real seconds."""
+def with_executor(document: Document, executor: str) -> Document:
+    """The scenario with the asynchronous (`async`) or the synchronous (`sync`) executor of preemptions."""
+    gates = {"SchedulerAsyncPreemption": executor == "async"}
+    return {**document, "spec": {**document["spec"], "featureGates": gates}}
+
+
+def measure(document: Document, clock: Callable[[], float], loop: LoopFold | None = None) -> Measured:
+    """Run the scenario, make its whole trace and drop it; `clock` gives real seconds, `loop` is fed the records if there is one."""
     measured = Measured()
 
     def on_records(records: list[Record]) -> None:
         measured.records += len(records)
         for record in records:
             measured.trace_bytes += len(encode(record))
+            if loop is not None:
+                loop.feed(record)
 
     def on_time(_now: int) -> None:
         bound = simulation.schedulers[0].bound if simulation.schedulers else 0

@@ -59,14 +59,21 @@ PRESETS: Final[dict[str, dict[str, Latency]]] = {
 
 @dataclass(frozen=True, slots=True)
 class CycleCost:
-    """What one scheduling cycle takes: `base`, and `per_node` for each Node looked at, in ns."""
+    """What one scheduling cycle takes in ns: `base`, `per_node` for each Node looked at, `per_dry_run` for each Node on which
+    preemption was tried.
+    """
 
     base: int = 900 * MICROSECOND
     per_node: int = 4 * MICROSECOND
+    per_dry_run: int = 50 * MICROSECOND
 
     def of(self, nodes: int) -> int:
-        """The duration of a cycle that looked at so many Nodes."""
+        """The duration of a cycle that looked at so many Nodes, without PostFilter."""
         return self.base + self.per_node * nodes
+
+    def of_post_filter(self, dry_runs: int) -> int:
+        """What PostFilter adds to it, without the calls that it makes."""
+        return self.per_dry_run * dry_runs
 
 
 @dataclass(frozen=True, slots=True)

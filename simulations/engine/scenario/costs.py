@@ -29,12 +29,16 @@ def parse_costs(fields: Fields) -> Costs:
                 api = dict.fromkeys(api, latency)
             api[str(call)] = latency
     cycle = fields.sub("schedulingCycle")
-    cycle.only(("base", "perNode"))
+    cycle.only(("base", "perNode", "perDryRun"))
     default = CycleCost()
     return Costs(
         api,
         fields.duration("watchDelay", Costs().watch_delay),
-        CycleCost(cycle.duration("base", default.base), cycle.duration("perNode", default.per_node)),
+        CycleCost(
+            cycle.duration("base", default.base),
+            cycle.duration("perNode", default.per_node),
+            cycle.duration("perDryRun", default.per_dry_run),
+        ),
         preset,
     )
 

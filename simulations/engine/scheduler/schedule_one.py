@@ -103,17 +103,20 @@ class SchedulingLoop:
         outcome = None
         if not result.node and not result.diagnosis.error:
             outcome = evaluate(framework, pod, result, started, self.p.rng)
-        yield self.p.cost.of(result.evaluated)
+        yield self.p.cost.of(result.evaluated) + self._post_filter_cost(outcome)
         if result.node:
             self._place(queued, result, started)
             return
         yield from self._fail(queued, result, outcome, started)
 
+    def _post_filter_cost(self, outcome: PreemptionOutcome | None) -> SimTime:
+        return self.p.cost.of_post_filter(outcome.dry_runs) if outcome is not None else 0
+
     # ---- it fits
 
     def _place(self, queued: QueuedPod, result: ScheduleResult, started: SimTime) -> None:
         pod = queued.pod
-        attempt = self._record_attempt(queued, result, started, "Scheduled", "")
+        attempt = self._record_attempt(queued, result, started, "Scheduled")
         self.p.cache.assume(pod, result.node)
         self._record(pod, "assume", attempt, data={"node": result.node})
         previous = self.p.cache.nominator.delete(pod.uid)
@@ -147,7 +150,7 @@ class SchedulingLoop:
         if outcome is not None:
             diagnosis.post_filter_message = outcome.message
         reason = "Error" if diagnosis.error and not result.no_nodes else "Unschedulable"
-        attempt = self._record_attempt(queued, result, started, reason, diagnosis.message())
+        attempt = self._record_attempt(queued, result, started, reason, outcome)
         failure = Failure(
             "Unschedulable" if reason == "Unschedulable" else "SchedulerError", diagnosis.message(), "cleared", cause=attempt
         )
@@ -227,10 +230,15 @@ class SchedulingLoop:
 
     # ---- records
 
-    def _record_attempt(self, queued: QueuedPod, result: ScheduleResult, started: SimTime, reason: str, message: str) -> int:
+    def _record_attempt(
+        self, queued: QueuedPod, result: ScheduleResult, started: SimTime, reason: str, outcome: PreemptionOutcome | None = None
+    ) -> int:
         pod = queued.pod
         data = attempt_data(result, self.p.cache.columns, pod.spec.scheduler_name)
         data = {"attempt": queued.attempts, "started": started, **data}
+        if outcome is not None:
+            data["postFilter"] = {"status": outcome.status, "took": self._post_filter_cost(outcome)}
+        message = "" if result.node else result.diagnosis.message()
         return self._record(pod, "attempt", queued.record, reason=reason, message=message, data=data)
 
     def _record(

@@ -7,9 +7,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from simulations.analysis.loop import LoopFold, LoopTime
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.management.output import CodedCommand, read_file, wrong
-from simulations.pipelines.bench import Sizes, bench_document, measure
+from simulations.pipelines.bench import EXECUTORS, PREEMPTING, Sizes, bench_document, measure, with_executor
 from simulations.pipelines.openb import MODES, OpenbTrace, bundled_trace, openb_document, trace_of
 
 NOT_YET = ("watch",)
@@ -25,6 +26,7 @@ class Command(CodedCommand):
         parser.add_argument("name")
         for size, default in (("nodes", 1000), ("pods", 3000), ("low", 0), ("high", 0)):
             parser.add_argument(f"--{size}", type=int, default=default)
+        parser.add_argument("--executor", choices=EXECUTORS, default=EXECUTORS[0], help="who deletes the victims of preemptions")
         parser.add_argument("--mode", default=MODES[0], help=f"of openb: {' or '.join(MODES)}")
         parser.add_argument("--nodes-file", type=Path, help="of openb; by default the list that comes with Schedscope")
         parser.add_argument("--pods-file", type=Path, help="of openb; by default the list that comes with Schedscope")
@@ -47,14 +49,15 @@ class Command(CodedCommand):
                 run_with = {"mode": options["mode"], "nodes": len(trace.nodes), "pods_read": len(trace.pods), **_sums(trace)}
                 document = openb_document(trace, options["mode"])
             else:
-                document = bench_document(name, sizes)
+                document = with_executor(bench_document(name, sizes), options["executor"])
         except (ScenarioError, ScenarioErrors) as error:
             raise wrong(error) from None
         self._measure(name, document, run_with)
 
     def _measure(self, name: str, document: dict[str, Any], run_with: dict[str, Any]) -> None:
         started = time.perf_counter()
-        measured = measure(document, time.perf_counter)
+        loop = LoopFold() if name in PREEMPTING else None
+        measured = measure(document, time.perf_counter, loop)
         whole = time.perf_counter() - started
         rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024 * 1024)
         rate = measured.bound / measured.seconds if measured.seconds else 0.0
@@ -64,8 +67,19 @@ class Command(CodedCommand):
                 "peak_rss_mb": round(rss, 1), "records": measured.records, "trace_mb": round(measured.trace_bytes / 1e6, 1),
                 "run_seconds": round(whole, 3), **run_with, "placed": measured.bound,
                 "pending": measured.counts.get("pending", 0), "counts": measured.counts,
+                **(_loop_times(document, loop.loop_time()) if loop is not None else {}),
             }
         )  # fmt: skip
+
+
+def _loop_times(document: dict[str, Any], loop: LoopTime) -> dict[str, Any]:
+    """Simulated times of the scheduling loop, PostFilter in ms."""
+    return {
+        "executor": "async" if document["spec"]["featureGates"]["SchedulerAsyncPreemption"] else "sync",
+        "post_filter_ms": {"count": loop.post_filters, "mean": loop.post_filter_mean_ms, "max": loop.post_filter_max_ms},
+        "loop_busy_seconds": loop.busy_seconds, "loop_waited_seconds": loop.waited_seconds,
+        "wait_p95_seconds": loop.waits.p95_seconds, "wait_p95_seconds_of_others": loop.waits_of_others.p95_seconds,
+    }  # fmt: skip
 
 
 def _openb(nodes: Path | None, pods: Path | None) -> OpenbTrace:

@@ -40,9 +40,12 @@ class Candidates:
     statuses: NodeStatuses
     unbroken: list[Candidate] = field(default_factory=list)
     violating: list[Candidate] = field(default_factory=list)
+    dry_runs: int = 0
+    """On how many Nodes it was tried; those without a Pod of lower priority do not count."""
 
     def add(self, found: Candidate | Status, row: int) -> None:
         """Note what came out for a Node."""
+        self.dry_runs += 1
         if isinstance(found, Status):
             self.statuses.set(row, found)
         else:

@@ -42,14 +42,22 @@ class PreemptionOutcome:
     none: list[tuple[str, Runs]] = field(default_factory=list)
     """Per reason the rows, as [first, length], of the Nodes where the dry run found no victims."""
     error: bool = False
-    """Whether the dry run itself failed."""
+    """Whether PostFilter itself failed."""
     called: bool = True
     """Whether DefaultPreemption ran at all (it counts in preemption_attempts_total)."""
+    dry_runs: int = 0
+    """On how many Nodes it was tried."""
 
     @property
     def node(self) -> str:
         """The Node that the Pod is nominated for; empty without a winner."""
         return self.winner.node if self.winner is not None else ""
+
+    @property
+    def status(self) -> str:
+        """The word of PostFilter's status."""
+        code = Code.SUCCESS if self.winner is not None else Code.ERROR if self.error else Code.UNSCHEDULABLE
+        return code.word
 
     @property
     def victims(self) -> tuple[Pod, ...]:
@@ -67,7 +75,7 @@ def evaluate(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTim
     for name in framework.points.get("postFilter", ()):
         if name == DYNAMIC_RESOURCES:
             if framework.runs(name, "preFilter") and name not in result.diagnosis.pre_filters:
-                return PreemptionOutcome("unchanged", "not found", called=False)
+                return PreemptionOutcome("unchanged", "not found", error=True, called=False)
             reasons.append(NO_CLAIMS)
         elif name == DEFAULT_PREEMPTION:
             outcome = _preempt(framework, pod, result, now, rng)
@@ -83,7 +91,7 @@ def _preempt(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTim
     if refusal:
         return PreemptionOutcome("unchanged", f"preemption: {refusal}")
     found = find_candidates(framework, pod, result, now, rng)
-    outcome = PreemptionOutcome("cleared", candidates=found.all())
+    outcome = PreemptionOutcome("cleared", candidates=found.all(), dry_runs=found.dry_runs)
     outcome.none = [(status.message, runs_of(rows)) for status, rows in found.statuses.by_status()]
     if outcome.candidates:
         outcome.equals, outcome.rule = pick(outcome.candidates, now)
