@@ -1,4 +1,4 @@
-"""Starts broker, worker and web server, watches them, and stops all of them together."""
+"""Starts broker, worker, web server and clock, watches them, and stops all of them together."""
 
 import contextlib
 import os
@@ -34,11 +34,16 @@ def migrate() -> None:
 
 
 def worker_command(concurrency: int = 2) -> list[str]:
-    """The command of a worker that takes from all queues and keeps the clock of the periodic tasks."""
+    """The command of a worker that takes from all queues."""
     return [
         sys.executable, "-m", "celery", "-A", "dashboard", "worker", "--queues", "runs,sweeps,live", "--concurrency", str(concurrency),
-        "--beat", "--loglevel", "warning", "--without-mingle", "--without-gossip",
+        "--loglevel", "warning", "--without-mingle", "--without-gossip",
     ]  # fmt: skip
+
+
+def clock_command() -> list[str]:
+    """The command of the clock of the periodic tasks: a process of its own, since a worker does not start its own again."""
+    return [sys.executable, "-m", "celery", "-A", "dashboard", "beat", "--loglevel", "warning", "--pidfile", ""]
 
 
 def web_command(host: str, port: int) -> list[str]:
@@ -76,8 +81,9 @@ def services_for_a_command(*, wanted: bool) -> Iterator[None]:
         return
     children = start_services()
     try:
-        log = environment.run_folder() / "worker.log"
-        children.append(Child("worker", worker_command(1), log=log))
+        log = environment.run_folder()
+        children.append(Child("worker", worker_command(1), log=log / "worker.log"))
+        children.append(Child("clock", clock_command(), log=log / "clock.log"))
         yield
     finally:
         for child in reversed(children):
@@ -105,6 +111,7 @@ class Supervisor:
             self.children.append(Child("worker", worker_command(), log=log / "worker.log"))
             self.children.append(Child("web", web_command(self.host, self.port), log=log / "web.log"))
             if self._wait_for_page():
+                self.children.append(Child("clock", clock_command(), log=log / "clock.log"))
                 self.say(f"Schedscope is at http://{self.host}:{self.port}/ ({time.monotonic() - started:.1f} s to start)")
                 self._wait()
         finally:

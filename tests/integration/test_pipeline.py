@@ -111,7 +111,7 @@ def test_a_run_whose_worker_child_is_killed_is_done_again_with_the_same_records(
         (["run", "nowhere.yaml"], 2),
         (["export", "999999", "--table", "pods"], 2),
         (["simulate", str(ROOT / "README.md")], 2),
-        (["bench", "openb"], 2),
+        (["bench", "nothing"], 2),
         (["import-cluster", str(ROOT / "pyproject.toml")], 2),
     ],
 )

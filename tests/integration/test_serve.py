@@ -19,7 +19,7 @@ def test_sigterm_stops_everything():
     folder = short_folder()
     site = Site(folder)
     children = site.children()
-    assert len(children) == 3
+    assert len(children) == 4
     assert b"Schedscope" in site.get("/")
     assert site.stop() == 0
     assert not any(alive(pid) for pid in children)
