@@ -24,6 +24,7 @@ urlpatterns = [
     path("runs/<int:run_id>/cancel", runs.cancel, name="cancel-run"),
     path("runs/<int:run_id>/why/", why.why, name="why"),
     path("runs/<int:run_id>/export/<slug:table>.csv", export.table, name="export"),
+    path("runs/<int:run_id>/export/metrics.prom", export.metrics, name="metrics"),
     path("runs/<int:run_id>/share/", share.links, name="share"),
     path("runs/<int:run_id>/share/<int:link_id>/revoke", share.revoke, name="revoke-link"),
     path("shared/<str:token>/", share.open_link, name="open-link"),

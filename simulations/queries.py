@@ -11,6 +11,7 @@ from simulations import results
 from simulations.access import Viewer, visible
 from simulations.analysis import overview
 from simulations.analysis.catalogue import TABLES
+from simulations.analysis.metrics import MetricsFold
 from simulations.analysis.overview import Overview
 from simulations.analysis.reading import RunFacts, subject_of
 from simulations.analysis.tables import table_rows
@@ -20,13 +21,15 @@ from simulations.engine.kernel.errors import ScenarioError
 from simulations.engine.kernel.trace import Record
 from simulations.engine.trace_format import decode
 from simulations.exporters.csv import file_name, write_csv
+from simulations.exporters.prometheus import CONTENT_TYPE as METRICS_TYPE
+from simulations.exporters.prometheus import write_metrics
 from simulations.models import FINISHED_STATES, Cluster, ImportJob, Run, Snapshot, Span, TraceRecord
 from simulations.samples import Sample, first_sample, sample, samples
 
 SPANS_AT_ONCE = 4000
 RECORDS_AT_ONCE = 2000
 NO_SUCH_TABLE = "E0504"
-__all__ = ["Sample", "file_name", "first_sample", "sample", "samples"]
+__all__ = ["METRICS_TYPE", "Sample", "file_name", "first_sample", "sample", "samples"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +347,14 @@ def table_lines(run_id: int, name: str, *, raw: bool = False) -> Iterator[str]:
     if found is None:
         raise UnknownTableError(NO_SUCH_TABLE, f"there is no table {name!r}; there are {', '.join(TABLES)}", "table")
     return write_csv(found.COLUMNS, table_rows(found(), StoredTrace(run_id).all()), raw=raw)
+
+
+def metrics_text(run_id: int) -> bytes:
+    """The metrics of a run's schedulers, as Prometheus reads them."""
+    fold = MetricsFold()
+    for found in StoredTrace(run_id).all():
+        fold.feed(found)
+    return write_metrics(fold.metrics())
 
 
 def table_names() -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def _run_out(row: RunRow) -> RunOut:
         id=row.id, name=row.name, state=row.state, seed=row.seed, pace=row.pace, progress=row.progress, records=row.seq,
         sim_seconds=row.sim_time / 1e9, created=row.created, finished=row.finished, error_code=row.error_code,
         error_message=row.error_message, summary=row.summary, findings=list(row.findings), changes=list(row.changes), tables=tables,
-        page=reverse("run", args=[row.id]),
+        metrics=reverse("metrics", args=[row.id]), page=reverse("run", args=[row.id]),
     )  # fmt: skip
 
 

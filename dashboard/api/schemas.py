@@ -62,6 +62,7 @@ class RunOut(Wire):
     findings: list[dict[str, Any]]
     changes: list[dict[str, str]]
     tables: dict[str, str] = Field(description="Where each table is to be had as CSV.")
+    metrics: str = Field(description="Where the metrics of its schedulers are, as Prometheus reads them.")
     page: str
 
 

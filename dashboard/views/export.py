@@ -1,4 +1,4 @@
-"""CSV downloads."""
+"""Downloads: CSV tables and scheduler metrics."""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -28,6 +28,19 @@ def table(request: HttpRequest, run_id: int, table: str) -> HttpResponse | Strea
     response = StreamingHttpResponse(streamed, content_type="text/csv; charset=utf-8")
     name = queries.file_name(f"{run.name}-{run.id}", table, timezone.now())
     response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@looks_only
+@require_GET
+def metrics(request: HttpRequest, run_id: int) -> HttpResponse:
+    """What the run's schedulers would have shown to Prometheus."""
+    run = queries.run(run_id)
+    if run is None:
+        return not_found(request, f"There is no run {run_id}.")
+    name = queries.file_name(f"{run.name}-{run.id}", "metrics", timezone.now()).removesuffix(".csv")
+    response = HttpResponse(queries.metrics_text(run_id), content_type=queries.METRICS_TYPE)
+    response["Content-Disposition"] = f'attachment; filename="{name}.prom"'
     return response
 
 

@@ -14,6 +14,7 @@ from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.priority import admit_priority
+from simulations.engine.api.storage import StorageObject
 from simulations.engine.api.workloads import AnyWorkload, Namespace, PodDisruptionBudget, PriorityClass, Service
 from simulations.engine.kernel.clock import MINUTE, SECOND
 from simulations.engine.scheduler.algorithm import ScheduleResult, schedule_pod
@@ -55,7 +56,7 @@ class DecisionReplay:
             self.cache.add_node(item)
         elif isinstance(item, PriorityClass):
             self.classes[item.name] = item
-        elif isinstance(item, PodDisruptionBudget | Service | Namespace | AnyWorkload):
+        elif isinstance(item, PodDisruptionBudget | Service | Namespace | AnyWorkload | StorageObject):
             self.cache.store(item)
 
     def _pod(self, document: Document) -> Pod:

@@ -25,7 +25,7 @@ def test_twenty_urgent_pods_show_victims_and_take_the_csv_along(page, site):
     assert sum(k.startswith("nominated") for k in kinds) == 20
     victims = sum(k == "terminating victim" for k in kinds)
     assert victims > 0
-    page.get_by_text("Export CSV").click()
+    page.get_by_text("Export", exact=True).click()
     with page.expect_download() as waiting:
         page.get_by_role("link", name="preemptions").click()
     download = waiting.value

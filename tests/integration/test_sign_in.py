@@ -51,6 +51,7 @@ LOOKED_AT = (
     "/runs/{}/spans.json",
     "/runs/{}/why/?pod=default/slow-1",
     "/runs/{}/export/pods.csv",
+    "/runs/{}/export/metrics.prom",
     "/runs/{}/overview.json",
 )
 CLUSTERS = ("clusters/<int:cluster_id>/", "clusters/<int:cluster_id>/overview.json", "clusters/import/<int:job_id>/")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from simulations.engine.api import shapes
+from simulations.engine.api import shapes, storage_decode
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, OwnerReference, Pod
@@ -30,7 +30,6 @@ from simulations.engine.api.workloads import (
     RuntimeClass,
     Service,
     StatefulSet,
-    Unmodelled,
     Workload,
 )
 from simulations.engine.kernel.clock import SECOND, SimTime
@@ -48,6 +47,10 @@ API_VERSIONS: Final = {
     "PersistentVolume": "v1",
     "PersistentVolumeClaim": "v1",
     "StorageClass": "storage.k8s.io/v1",
+    "CSINode": "storage.k8s.io/v1",
+    "CSIDriver": "storage.k8s.io/v1",
+    "CSIStorageCapacity": "storage.k8s.io/v1",
+    "VolumeAttachment": "storage.k8s.io/v1",
     "PriorityClass": "scheduling.k8s.io/v1",
     "PodDisruptionBudget": "policy/v1",
     "ReplicaSet": "apps/v1",
@@ -61,8 +64,10 @@ API_VERSIONS: Final = {
 }
 """The kinds that are read, with the apiVersion that they are written in."""
 
-CLUSTER_SCOPED: Final = frozenset({"Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass"})
-UNMODELLED: Final = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass")
+CLUSTER_SCOPED: Final = frozenset(
+    {"Node", "Namespace", "PriorityClass", "RuntimeClass"}
+    | {"PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment"}
+)
 _UNSET: Final = object()
 
 
@@ -357,10 +362,6 @@ def _namespace(_document: Document, common: dict[str, Any]) -> Namespace:
     return Namespace(**{**common, "labels": intern_labels(labels)})
 
 
-def _unmodelled(document: Document, common: dict[str, Any]) -> Unmodelled:
-    return Unmodelled(**common, object_kind=str(document["kind"]))
-
-
 _DECODERS: Final[dict[str, Callable[[Document, dict[str, Any]], ApiObject]]] = {
     "PriorityClass": _priority_class,
     "PodDisruptionBudget": _budget,
@@ -370,5 +371,5 @@ _DECODERS: Final[dict[str, Callable[[Document, dict[str, Any]], ApiObject]]] = {
     "ResourceQuota": _quota,
     "LimitRange": _limit_range,
     "RuntimeClass": _runtime_class,
-    **dict.fromkeys(UNMODELLED, _unmodelled),
+    **storage_decode.DECODERS,
 }

@@ -42,6 +42,14 @@ class OwnerReference:
     api_version: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimVolume:
+    """A volume of a Pod that comes of a claim: one that is named, or (`ephemeral`) one that is made for the Pod, after this volume."""
+
+    name: str
+    ephemeral: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PodSpec:
     """Everything of a Pod's spec but `nodeName`, parsed once; Pods with the same content share one object.
@@ -49,6 +57,8 @@ class PodSpec:
     Compare and cache by identity or by `id` (unique in this process, depends on the order of creation: never data).
     Resources: `requests` is the effective request by resource in the scheduler's integers (milliCPU, bytes, counts), zeros left
     out; `nonzero_cpu`, `nonzero_memory` are what scoring counts (100m and 200Mi for a container that asks for nothing).
+    `claims` are the claims that are named; `claim_volumes` all volumes that come of claims, in order; `inline_volumes` the volumes of the
+    old kinds that a Node can have but once; `csi_drivers` those of volumes that live as long as the Pod.
     """
 
     id: int
@@ -75,7 +85,9 @@ class PodSpec:
     scheduler_name: str = "default-scheduler"
     grace_seconds: int = 30
     claims: tuple[str, ...] = ()
+    claim_volumes: tuple[ClaimVolume, ...] = ()
     inline_volumes: tuple[Mapping[str, Any], ...] = ()
+    csi_drivers: tuple[str, ...] = ()
     resource_claims: bool = False
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     """Derived values that plugins keep per spec (keys are theirs)."""

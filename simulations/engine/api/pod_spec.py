@@ -1,13 +1,13 @@
 """From a Pod's manifest to the interned `PodSpec`."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
 from simulations.engine.api import shapes
 from simulations.engine.api.labels import Labels, intern_labels
-from simulations.engine.api.pod import PodSpec
+from simulations.engine.api.pod import ClaimVolume, PodSpec
 from simulations.engine.api.requests import effective_request
 from simulations.engine.api.scheduling import (
     HostPort,
@@ -24,6 +24,8 @@ from simulations.engine.kernel.errors import ScenarioError
 
 _specs: dict[tuple[bytes, str, int], PodSpec] = {}
 _LEFT_OUT = ("nodeName",)
+INLINE_VOLUMES: Final = ("gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi")
+"""The volumes that a Pod may name without a claim and that conflict with one another."""
 
 
 def intern_pod_spec(raw: Mapping[str, Any], namespace: str, labels: Labels, path: str = "spec") -> PodSpec:
@@ -53,6 +55,7 @@ def _parse(raw: dict[str, Any], namespace: str, labels: Labels, path: str) -> Po
     request = effective_request(raw, path)
     affinity = _mapping(raw.get("affinity"), f"{path}.affinity")
     volumes = _mappings(raw.get("volumes"), f"{path}.volumes")
+    claim_volumes = tuple(_claim_volumes(volumes))
     return PodSpec(
         id=len(_specs),
         raw=raw,
@@ -77,16 +80,20 @@ def _parse(raw: dict[str, Any], namespace: str, labels: Labels, path: str) -> Po
         preemption_policy=str(raw.get("preemptionPolicy") or "PreemptLowerPriority"),
         scheduler_name=str(raw.get("schedulerName") or "default-scheduler"),
         grace_seconds=_grace(raw.get("terminationGracePeriodSeconds"), path),
-        claims=tuple(
-            str(v["persistentVolumeClaim"].get("claimName", ""))
-            for v in volumes
-            if isinstance(v.get("persistentVolumeClaim"), Mapping)
-        ),
-        inline_volumes=tuple(
-            v for v in volumes if any(k in v for k in ("gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi"))
-        ),
+        claims=tuple(v.name for v in claim_volumes if not v.ephemeral),
+        claim_volumes=claim_volumes,
+        inline_volumes=tuple(v for v in volumes if any(v.get(kind) is not None for kind in INLINE_VOLUMES)),
+        csi_drivers=tuple(str(v["csi"].get("driver") or "") for v in volumes if isinstance(v.get("csi"), Mapping)),
         resource_claims=bool(raw.get("resourceClaims")),
     )
+
+
+def _claim_volumes(volumes: list[Mapping[str, Any]]) -> Iterator[ClaimVolume]:
+    for volume in volumes:
+        if isinstance(volume.get("persistentVolumeClaim"), Mapping):
+            yield ClaimVolume(str(volume["persistentVolumeClaim"].get("claimName") or ""))
+        elif volume.get("ephemeral") is not None:
+            yield ClaimVolume(str(volume.get("name") or ""), ephemeral=True)
 
 
 def _mapping(value: object, path: str) -> Mapping[str, Any]:

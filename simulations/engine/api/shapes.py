@@ -2,7 +2,7 @@
 
 A field that is not listed may be anything; null is as if the field were not there. The API server answers 400 to what has another shape.
 
-Source: staging/src/k8s.io/api/{core,apps,batch,policy,scheduling}/v1/types.go, v1.36
+Source: staging/src/k8s.io/api/{core,apps,batch,policy,scheduling,storage}/v1/types.go, v1.36
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,6 +27,17 @@ _POD_AFFINITY: Final = {
     "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": NUMBER, "podAffinityTerm": _POD_TERM}],
 }
 _RESOURCES: Final = {"requests": AMOUNTS, "limits": AMOUNTS}
+_CLAIM_SPEC: Final = {
+    "accessModes": [TEXT], "resources": _RESOURCES, "storageClassName": TEXT, "volumeMode": TEXT, "volumeName": TEXT, "selector": SELECTOR,
+    "volumeAttributesClassName": TEXT,
+}  # fmt: skip
+_CLAIM_TEMPLATE: Final = {"metadata": {"name": TEXT, "labels": TEXTS, "annotations": TEXTS}, "spec": _CLAIM_SPEC}
+_VOLUME: Final = {
+    "name": TEXT, "persistentVolumeClaim": {"claimName": TEXT, "readOnly": FLAG}, "image": {"reference": TEXT},
+    "ephemeral": {"volumeClaimTemplate": _CLAIM_TEMPLATE}, "csi": {"driver": TEXT},
+    "gcePersistentDisk": {"pdName": TEXT, "readOnly": FLAG}, "awsElasticBlockStore": {"volumeID": TEXT, "readOnly": FLAG},
+    "iscsi": {"iqn": TEXT, "readOnly": FLAG}, "rbd": {"monitors": [TEXT], "pool": TEXT, "image": TEXT, "readOnly": FLAG},
+}  # fmt: skip
 _CONTAINER: Final = {
     "name": TEXT, "image": TEXT, "resources": _RESOURCES, "restartPolicy": TEXT,
     "ports": [{"containerPort": NUMBER, "hostPort": NUMBER, "hostIP": TEXT, "protocol": TEXT, "name": TEXT}],
@@ -51,7 +62,7 @@ POD_SPEC: Final = {
         "podAffinity": _POD_AFFINITY,
         "podAntiAffinity": _POD_AFFINITY,
     },
-    "volumes": [{"name": TEXT, "persistentVolumeClaim": {"claimName": TEXT}, "image": {"reference": TEXT}}],
+    "volumes": [_VOLUME],
     "resourceClaims": [{"name": TEXT}],
 }  # fmt: skip
 METADATA: Final = {
@@ -68,7 +79,8 @@ _ROLLING: Final = {
 _WORKLOAD: Final = {
     "replicas": NUMBER, "selector": SELECTOR, "template": _TEMPLATE, "minReadySeconds": NUMBER, "revisionHistoryLimit": NUMBER,
     "paused": FLAG, "strategy": _ROLLING, "updateStrategy": _ROLLING, "serviceName": TEXT, "podManagementPolicy": TEXT,
-    "ordinals": {"start": NUMBER}, "volumeClaimTemplates": [{}],
+    "ordinals": {"start": NUMBER}, "volumeClaimTemplates": [_CLAIM_TEMPLATE],
+    "persistentVolumeClaimRetentionPolicy": {"whenDeleted": TEXT, "whenScaled": TEXT},
 }  # fmt: skip
 _JOB: Final = {
     "parallelism": NUMBER, "completions": NUMBER, "backoffLimit": NUMBER, "activeDeadlineSeconds": NUMBER, "suspend": FLAG,
@@ -82,7 +94,30 @@ _JOB: Final = {
         ]
     },
 }  # fmt: skip
+_STORAGE: Final[dict[str, Shape]] = {
+    "PersistentVolume": {
+        "spec": {
+            "capacity": AMOUNTS, "accessModes": [TEXT], "storageClassName": TEXT, "volumeMode": TEXT,
+            "persistentVolumeReclaimPolicy": TEXT, "claimRef": {"namespace": TEXT, "name": TEXT, "uid": TEXT, "kind": TEXT},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [_NODE_TERM]}}, "csi": {"driver": TEXT, "volumeHandle": TEXT},
+            "local": {"path": TEXT}, "volumeAttributesClassName": TEXT,
+        },
+        "status": {"phase": TEXT},
+    },
+    "PersistentVolumeClaim": {"spec": _CLAIM_SPEC, "status": {"phase": TEXT, "accessModes": [TEXT], "capacity": AMOUNTS}},
+    "StorageClass": {
+        "provisioner": TEXT, "volumeBindingMode": TEXT, "reclaimPolicy": TEXT, "parameters": TEXTS, "allowVolumeExpansion": FLAG,
+        "allowedTopologies": [{"matchLabelExpressions": [{"key": TEXT, "values": [TEXT]}]}],
+    },
+    "CSINode": {
+        "spec": {"drivers": [{"name": TEXT, "nodeID": TEXT, "topologyKeys": [TEXT], "allocatable": {"count": NUMBER}}]},
+    },
+    "CSIDriver": {"spec": {"storageCapacity": FLAG, "attachRequired": FLAG}},
+    "CSIStorageCapacity": {"storageClassName": TEXT, "nodeTopology": SELECTOR, "capacity": AMOUNT, "maximumVolumeSize": AMOUNT},
+    "VolumeAttachment": {"spec": {"attacher": TEXT, "nodeName": TEXT, "source": {"persistentVolumeName": TEXT}}},
+}  # fmt: skip
 _OF_KIND: Final[dict[str, Shape]] = {
+    **_STORAGE,
     "Pod": {
         "spec": POD_SPEC,
         "status": {"phase": TEXT, "nominatedNodeName": TEXT, "conditions": _CONDITIONS, "startTime": ANY},

@@ -10,6 +10,7 @@ from typing import Any, Final
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.pod_spec import intern_pod_spec
 from simulations.engine.api.quantity import NANOS, parse_quantity
+from simulations.engine.api.storage_rules import new_storage
 from simulations.engine.api.workload_rules import new_object
 from simulations.engine.kernel.errors import ScenarioError
 
@@ -42,7 +43,7 @@ def validate(document: Mapping[str, Any]) -> list[ScenarioError]:
         findings.extend(_taints(spec.get("taints") or []))
     elif kind in _WITH_TEMPLATE:
         findings.extend(_template(spec))
-    return [*findings, *new_object(str(kind), document)]
+    return [*findings, *new_object(str(kind), document), *new_storage(str(kind), document)]
 
 
 def _metadata(metadata: Mapping[str, Any]) -> Iterator[ScenarioError]:

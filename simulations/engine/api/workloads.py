@@ -160,11 +160,4 @@ class Namespace(ApiObject):
     kind: ClassVar[str] = "Namespace"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmodelled(ApiObject):
-    """An object that is kept as it was written and that nothing acts on (volumes and their classes, for now)."""
-
-    object_kind: str = ""
-
-
 AnyWorkload = ReplicaSet | ReplicationController | Deployment | StatefulSet | DaemonSet | Job

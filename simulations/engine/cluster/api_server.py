@@ -43,6 +43,10 @@ RESOURCES: Final = {
     "PersistentVolume": "persistentvolumes",
     "PersistentVolumeClaim": "persistentvolumeclaims",
     "StorageClass": "storageclasses",
+    "CSINode": "csinodes",
+    "CSIDriver": "csidrivers",
+    "CSIStorageCapacity": "csistoragecapacities",
+    "VolumeAttachment": "volumeattachments",
 }
 """The resource (plural) of each kind."""
 
@@ -59,7 +63,7 @@ class ClusterSettings:
 
 def kind_of(item: AnyObject) -> str:
     """The kind under which an object is stored."""
-    return getattr(item, "object_kind", "") or item.kind
+    return item.kind
 
 
 class ApiServer:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simulations.engine.api.pod import Condition, Pod
+from simulations.engine.api.workloads import ApiObject
 from simulations.engine.cluster import deletion, writes
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer
@@ -127,6 +128,12 @@ class Client:
         """PATCH an object with a JSON merge patch."""
         call = Call(self.actor, "patch", RESOURCES[kind], namespace, name, cause, {"patch": dict(patch)})
         return self._send(call, lambda c: writes.merge_patch(self.api, c, kind, patch))
+
+    def update(self, kind: str, item: ApiObject, patch: Mapping[str, Any], *, cause: int = 0) -> Future[Answer]:
+        """PUT an object; what differs from `item` is given as a JSON merge patch. 409 if the stored one is newer than `item`."""
+        versioned = {**patch, "metadata": {**(patch.get("metadata") or {}), "resourceVersion": str(item.resource_version)}}
+        call = Call(self.actor, "update", RESOURCES[kind], item.namespace, item.name, cause, {"patch": dict(patch)})
+        return self._send(call, lambda c: writes.merge_patch(self.api, c, kind, versioned))
 
     def create_event(self, event: Data, *, cause: int = 0) -> Future[Answer]:
         """POST an Event; `event` has type, reason, note, action, regarding and related."""

@@ -16,6 +16,7 @@ from simulations.engine.api.names import generate_name
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.api.scheduling import REGION_LABEL, ZONE_LABEL
+from simulations.engine.api.storage_rules import changed_storage
 from simulations.engine.api.workload_rules import changed_object
 from simulations.engine.api.workloads import Namespace, PriorityClass
 from simulations.engine.cluster import namespaces, pod_updates, refusals
@@ -279,12 +280,12 @@ def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any
     if isinstance(item, Pod):
         before = pod_manifest(item, epoch)
     else:
-        before = node_manifest(item, epoch) if isinstance(item, Node) else dict(item.raw)
+        before = node_manifest(item, epoch) if isinstance(item, Node) else _unversioned(item.raw)
     after = merged(before, patch)
     if after == before:
         call.uid = item.uid
         return Answer(200, object=item)
-    fixed = list(changed_object(kind, before, after))
+    fixed = [*changed_object(kind, before, after), *changed_storage(kind, before, after)]
     changed = refusals.read(call, after, lambda document: decode_object(document, epoch=epoch), fixed)
     if isinstance(changed, Answer):
         return changed
@@ -306,6 +307,12 @@ def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any
     if _is_let_go(changed):
         api.remove(changed, answer.seq)
     return answer
+
+
+def _unversioned(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without the resource version that it had in the cluster that it was read from."""
+    metadata = {key: value for key, value in (raw.get("metadata") or {}).items() if key != "resourceVersion"}
+    return {**raw, "metadata": metadata}
 
 
 def _is_let_go(item: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
+from simulations.engine.api.storage import STORAGE_KINDS
 from simulations.engine.cluster.answers import ADDED, DELETED, WatchEvent
 from simulations.engine.cluster.api_server import ApiServer
 from simulations.engine.scheduler.cache.cache import SchedulerCache
@@ -15,6 +16,17 @@ from simulations.engine.scheduler.queue.in_flight import Happened
 from simulations.engine.scheduler.queue.scheduling_queue import SchedulingQueue
 
 LISTED: Final = ("Namespace", "Service", "PodDisruptionBudget", "ReplicaSet", "ReplicationController", "StatefulSet")
+
+
+_STORAGE: Final = {
+    "PersistentVolume": Resource.VOLUME,
+    "PersistentVolumeClaim": Resource.CLAIM,
+    "StorageClass": Resource.STORAGE_CLASS,
+    "CSINode": Resource.CSI_NODE,
+    "CSIDriver": Resource.CSI_DRIVER,
+    "CSIStorageCapacity": Resource.STORAGE_CAPACITY,
+    "VolumeAttachment": Resource.ATTACHMENT,
+}
 
 
 def _node(action: Action, label: str) -> ClusterEvent:
@@ -42,6 +54,8 @@ class EventHandlers:
         self._profiles = profiles
         for kind in LISTED:
             api.watch(kind, self._on_listed)
+        for kind in STORAGE_KINDS:
+            api.watch(kind, self._on_storage)
         api.watch("Node", self._on_node)
         api.watch("Pod", self._on_pod)
 
@@ -50,6 +64,18 @@ class EventHandlers:
             self.cache.discard(event.object)
         else:
             self.cache.store(event.object)
+
+    def _on_storage(self, event: WatchEvent) -> None:
+        """Volumes and what is around them: into the listers, and to the Pods that wait for such an event."""
+        self._on_listed(event)
+        resource, item = _STORAGE[event.kind], event.object
+        if event.type == ADDED:
+            happened, old, new = ClusterEvent(resource, Action.ADD, f"{resource}Add"), None, item
+        elif event.type == DELETED:
+            happened, old, new = ClusterEvent(resource, Action.DELETE, f"{resource}Delete"), item, None
+        else:
+            happened, old, new = ClusterEvent(resource, Action.UPDATE, f"{resource}Update"), event.old, item
+        self.queue.on_event(Happened(happened, old, new, event.cause))
 
     # ---- nodes
 
@@ -114,6 +140,8 @@ class EventHandlers:
         self.queue.add(pod, cause)
 
     def _waiting_changed(self, old: Any, pod: Pod, cause: int) -> None:
+        if self.cache.is_assumed(pod.uid):  # it is being bound: its nomination is the scheduler's own
+            return
         if pod.spec.scheduler_name in self._profiles:
             self._follow_nomination(old, pod, cause)
             self.queue.update(old, pod, pod_events(old, pod, assigned=False), cause)

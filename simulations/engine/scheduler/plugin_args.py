@@ -212,6 +212,25 @@ def preemption(args: Document) -> tuple[int, int]:
     return percentage, absolute
 
 
+def volume_binding(args: Document) -> int:
+    """The time-out of VolumeBinding in seconds.
+
+    Raises:
+        ScenarioError: E0403, E0404.
+    """
+    known_only(args, "bindTimeoutSeconds", "shape")
+    if args.get("shape") is not None:
+        text = (
+            "Invalid value: unexpected field, remove it or turn on the feature gate StorageCapacityScoring, which is not modelled"
+        )
+        raise ScenarioError("E0404", text, "shape")
+    seconds = args.get("bindTimeoutSeconds")
+    if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds < 0:
+        text = f"Invalid value: {seconds}: invalid BindTimeoutSeconds, should not be a negative value"
+        raise ScenarioError("E0404", text, "bindTimeoutSeconds")
+    return integer(args, "bindTimeoutSeconds", 600, 0, 2**31 - 1)
+
+
 def added_affinity(args: Document) -> NodeAffinity | None:
     """The affinity that NodeAffinity adds to every Pod.
 

@@ -19,9 +19,13 @@ from simulations.engine.scheduler.plugins.node_ports import NodePorts
 from simulations.engine.scheduler.plugins.node_resources import NodeResourcesBalancedAllocation, NodeResourcesFit
 from simulations.engine.scheduler.plugins.node_resources.args import BalancedAllocationArgs, FitArgs, ScoringStrategy
 from simulations.engine.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from simulations.engine.scheduler.plugins.node_volume_limits import NodeVolumeLimits
 from simulations.engine.scheduler.plugins.pod_topology_spread import PodTopologySpread, PodTopologySpreadArgs
 from simulations.engine.scheduler.plugins.scheduling_gates import SchedulingGates
 from simulations.engine.scheduler.plugins.taint_toleration import TaintToleration
+from simulations.engine.scheduler.plugins.volume_binding import VolumeBinding, VolumeBindingArgs
+from simulations.engine.scheduler.plugins.volume_restrictions import VolumeRestrictions
+from simulations.engine.scheduler.plugins.volume_zone import VolumeZone
 
 Document = dict[str, Any]
 
@@ -52,6 +56,10 @@ def _spread(args: Document, handle: Handle) -> Plugin:
 
 def _inter_pod(args: Document, handle: Handle) -> Plugin:
     return InterPodAffinity(InterPodAffinityArgs(*plugin_args.inter_pod(args)), handle)
+
+
+def _volume_binding(args: Document, handle: Handle) -> Plugin:
+    return VolumeBinding(VolumeBindingArgs(plugin_args.volume_binding(args)), handle)
 
 
 def _preemption(args: Document, handle: Handle) -> Plugin:
@@ -88,12 +96,10 @@ REGISTRY: Final[dict[str, Entry]] = {
     "NodeAffinity": Entry(lambda a, _h: NodeAffinity(NodeAffinityArgs(plugin_args.added_affinity(a))), _FILTER_AND_SCORE, weight=2),
     "NodePorts": Entry(_with_handle(NodePorts), _FILTER),
     "NodeResourcesFit": Entry(_fit, _FILTER_AND_SCORE, weight=1),
-    "VolumeRestrictions": Entry(_plain(marker.VolumeRestrictions), _FILTER, modelled=False),
-    "NodeVolumeLimits": Entry(_plain(marker.NodeVolumeLimits), _FILTER, modelled=False),
-    "VolumeBinding": Entry(
-        _plain(marker.VolumeBinding, "bindTimeoutSeconds", "shape"), (*_FILTER_AND_SCORE, "reserve", "preBind"), modelled=False
-    ),
-    "VolumeZone": Entry(_plain(marker.VolumeZone), _FILTER, modelled=False),
+    "VolumeRestrictions": Entry(_with_handle(VolumeRestrictions), _FILTER),
+    "NodeVolumeLimits": Entry(_with_handle(NodeVolumeLimits), _FILTER),
+    "VolumeBinding": Entry(_volume_binding, (*_FILTER_AND_SCORE, "reserve", "preBind"), weight=1),
+    "VolumeZone": Entry(_with_handle(VolumeZone), _FILTER),
     "PodTopologySpread": Entry(_spread, _FILTER_AND_SCORE, weight=2),
     "InterPodAffinity": Entry(_inter_pod, _FILTER_AND_SCORE, weight=2),
     "DynamicResources": Entry(

@@ -105,7 +105,9 @@ class SchedulingLoop:
             outcome = evaluate(framework, pod, result, started, self.p.rng)
         yield self.p.cost.of(result.evaluated) + self._post_filter_cost(outcome)
         if result.node:
-            self._place(queued, result, started)
+            failure = self._place(queued, framework, result, started)
+            if failure is not None:
+                yield from self._handle_failure(queued, failure)
             return
         yield from self._fail(queued, result, outcome, started)
 
@@ -114,7 +116,7 @@ class SchedulingLoop:
 
     # ---- it fits
 
-    def _place(self, queued: QueuedPod, result: ScheduleResult, started: SimTime) -> None:
+    def _place(self, queued: QueuedPod, framework: Framework, result: ScheduleResult, started: SimTime) -> Failure | None:
         pod = queued.pod
         attempt = self._record_attempt(queued, result, started, "Scheduled")
         self.p.cache.assume(pod, result.node)
@@ -122,24 +124,47 @@ class SchedulingLoop:
         previous = self.p.cache.nominator.delete(pod.uid)
         if previous:
             self._record(pod, "nominate", attempt, reason="Bound", data={"node": result.node, "previous": previous})
-        self.p.loop.spawn(self._bind(queued, result.node, attempt), f"bind {pod.name}")
+        status = framework.run_reserve(result.state, pod, result.node)
+        if status is not None:
+            self.p.cache.forget(pod.uid)
+            seq = self._record(pod, "forget", attempt, data={"node": result.node})
+            queued.rejecting = []
+            text = f'running Reserve plugin "{status.plugin}": {status.message}'
+            return Failure("SchedulerError", text, "cleared", cause=seq)
+        self.p.loop.spawn(self._bind(queued, framework, result, attempt), f"bind {pod.name}")
+        return None
 
-    def _bind(self, queued: QueuedPod, node: str, cause: int) -> Steps[None]:
-        """The binding cycle, beside the loop: POST pods/binding."""
+    def _bind(self, queued: QueuedPod, framework: Framework, result: ScheduleResult, cause: int) -> Steps[None]:
+        """The binding cycle, beside the loop: PreBind where there is something to do, then POST pods/binding."""
+        node, state = result.node, result.state
+        works = framework.has_pre_bind_work(state, queued.pod, node)
+        if works and self.p.gates.get("NominatedNodeNameForExpectation", True) and queued.pod.nominated_node_name != node:
+            told: Answer = yield self.p.client.patch_pod_status(queued.pod, nominated=node, cause=cause)
+            queued.pod = told.object if told.ok else queued.pod
         pod = queued.pod
         self.p.queue.done(pod.uid)
+        status = (yield from framework.run_pre_bind(state, pod, node, cause)) if works else None
+        if status is not None:
+            text = f'running PreBind plugin "{status.plugin}": {status.message}'
+            yield from self._not_bound(queued, framework, result, text, cause)
+            return
         answer: Answer = yield self.p.client.bind(pod, node, cause=cause)
         if answer.ok:
             self.bound += 1
             note = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
             self.p.recorder.event("Normal", "Scheduled", "Binding", note, pod, cause=answer.seq)
             return
+        yield from self._not_bound(queued, framework, result, f'running Bind plugin "DefaultBinder": {answer.message}', answer.seq)
+
+    def _not_bound(self, queued: QueuedPod, framework: Framework, result: ScheduleResult, message: str, cause: int) -> Steps[None]:
+        """What was reserved is given back, the Node's room too, and others may have it."""
+        pod = queued.pod
+        framework.run_unreserve(result.state, pod, result.node)
         forgotten = self.p.cache.forget(pod.uid)
-        seq = self._record(pod, "forget", answer.seq, data={"node": node})
+        seq = self._record(pod, "forget", cause, data={"node": result.node})
         if forgotten is not None:
             self.p.queue.on_event(Happened(ASSIGNED_POD_DELETE, forgotten, None, seq))
         queued.rejecting = []
-        message = f'running Bind plugin "DefaultBinder": {answer.message}'
         yield from self._handle_failure(queued, Failure("SchedulerError", message, "cleared", cause=seq))
 
     # ---- it does not fit

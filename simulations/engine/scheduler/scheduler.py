@@ -53,6 +53,7 @@ class Scheduler:
         qps = DEFAULT_QPS if settings.qps is None else settings.qps
         burst = DEFAULT_BURST if settings.burst is None else settings.burst
         self._client = client = Client(api, settings.actor, qps=qps, burst=burst)
+        handle.client = client
         recorder = EventRecorder(Client(api, settings.actor, qps=qps, burst=burst))
         failed = self._take_back if settings.async_preemption_failure == KEP else self._try_at_once
         self.executor = PreemptionExecutor(api.loop, client, recorder, self.cache, failed)

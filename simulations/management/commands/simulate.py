@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from simulations.analysis.catalogue import TABLES
+from simulations.analysis.metrics import MetricsFold
 from simulations.analysis.tables import table_rows
 from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.kernel.trace import Record
 from simulations.engine.trace_format import encode
 from simulations.engine.whatif import apply_what_if, parse_settings
 from simulations.exporters.csv import write_csv
+from simulations.exporters.prometheus import write_metrics
 from simulations.management.output import CodedCommand, read_file, wrong
 from simulations.pipelines.prepare import scenario_of_document, scenario_of_text
 from simulations.pipelines.simulate import Batch, Hooks, Outcome, simulate
@@ -20,7 +22,7 @@ from simulations.pipelines.simulate import Batch, Hooks, Outcome, simulate
 class Command(CodedCommand):
     """Simulates a scenario file (or a recorded timeline)."""
 
-    help = "Simulates a scenario and prints its summary; with --out writes the trace and all CSV tables"
+    help = "Simulates a scenario and prints its summary; with --out writes the trace, all CSV tables and the scheduler metrics"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The scenario, and what to do with what comes out."""
@@ -85,6 +87,10 @@ def _write(folder: Path, records: Sequence[Record]) -> None:
     with (folder / "trace.jsonl").open("wb") as trace:
         for record in records:
             trace.write(encode(record).rstrip(b"\n") + b"\n")
+    metrics = MetricsFold()
+    for record in records:
+        metrics.feed(record)
+    (folder / "metrics.prom").write_bytes(write_metrics(metrics.metrics()))
     for name, table in TABLES.items():
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             file.writelines(write_csv(table.COLUMNS, table_rows(table(), records)))

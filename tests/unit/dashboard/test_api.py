@@ -29,6 +29,7 @@ def test_a_sample_is_run_with_changes_and_asked_after(api):
     assert (found["state"], found["seed"], found["name"]) == ("queued", 7, "mine")
     assert {change["field"] for change in found["changes"]} == {"seed", "kubelet stop"}
     assert found["tables"]["pods"] == f"/runs/{found['id']}/export/pods.csv"
+    assert found["metrics"] == f"/runs/{found['id']}/export/metrics.prom"
     assert [run["id"] for run in api.get("/api/runs").json()] == [found["id"]]
 
 

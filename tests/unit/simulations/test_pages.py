@@ -1,6 +1,7 @@
 """Pages without a browser: what is shown is escaped, what is not there is said, wrong calls have codes."""
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from simulations import results, services
 from simulations.models import Cluster, Snapshot
@@ -31,6 +32,7 @@ def test_a_page_answers(client, path):
         "/clusters/import/9/",
         "/runs/9/why/?pod=a/b",
         "/runs/9/export/pods.csv",
+        "/runs/9/export/metrics.prom",
         "/runs/new/?cluster=9",
         "/runs/new/?run=x",
     ],
@@ -66,6 +68,15 @@ def test_csv_comes_as_a_download_named_after_run_table_and_time(client, run):
     assert "attachment" in answer["Content-Disposition"]
     assert b"".join(answer.streaming_content).startswith(b"time_utc,sim_seconds,seq,preemptor_namespace")
     assert client.get(f"/runs/{run.pk}/export/nonsense.csv").status_code == 404
+
+
+def test_metrics_come_as_a_download_that_prometheus_can_read(client, run):
+    answer = client.get(f"/runs/{run.pk}/export/metrics.prom")
+    assert answer["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert answer["Content-Disposition"].endswith('.prom"')
+    found = {family.name: family.type for family in text_string_to_metric_families(answer.content.decode())}
+    assert found["scheduler_schedule_attempts"] == "counter"
+    assert found["scheduler_pod_scheduling_sli_duration_seconds"] == "histogram"
 
 
 def test_the_why_panel_and_its_page_tell_the_same(client, run):

@@ -12,6 +12,7 @@ import numpy as np
 from simulations.engine.api.labels import EMPTY_LABELS, Labels
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
+from simulations.engine.api.storage import StorageObject
 from simulations.engine.api.workloads import AnyWorkload, Namespace, PodDisruptionBudget, Service
 from simulations.engine.kernel.errors import InvariantError
 from simulations.engine.scheduler.cache.columns import ABSENT, Columns, Ints
@@ -19,9 +20,10 @@ from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.cache.node_tree import NodeTree
 from simulations.engine.scheduler.cache.nominator import Nominator
 from simulations.engine.scheduler.cache.pod_counts import CountColumn, PodCounts, Question
+from simulations.engine.scheduler.cache.volumes import Volumes
 
 Key = tuple[str, str]
-Listed = PodDisruptionBudget | Service | Namespace | AnyWorkload
+Listed = PodDisruptionBudget | Service | Namespace | AnyWorkload | StorageObject
 
 
 class Listers:
@@ -51,6 +53,7 @@ class SchedulerCache:
         self.counts = PodCounts()
         self.nominator = Nominator()
         self.listers = Listers()
+        self.volumes = Volumes()
         self.infos: dict[str, NodeInfo] = {}
         self.waiting: dict[Key, Pod] = {}
         """Pods without a Node as the informer has them."""
@@ -79,6 +82,8 @@ class SchedulerCache:
         elif isinstance(item, Service):
             listers.services[item.key] = item
             listers.version += 1
+        elif isinstance(item, StorageObject):
+            self.volumes.store(item)
         else:
             listers.workloads[item.kind, item.namespace, item.name] = item
             listers.version += 1
@@ -95,6 +100,8 @@ class SchedulerCache:
         elif isinstance(item, Service):
             listers.services.pop(item.key, None)
             listers.version += 1
+        elif isinstance(item, StorageObject):
+            self.volumes.discard(item)
         else:
             listers.workloads.pop((item.kind, item.namespace, item.name), None)
             listers.version += 1
@@ -233,8 +240,12 @@ class SchedulerCache:
         info.add_pod(pod)
         self.counts.add(info.row, pod)
         self.columns.set_usage(info)
+        if pod.spec.claims:
+            self.volumes.count(pod, 1)
 
     def _unplace(self, info: NodeInfo, pod: Pod) -> None:
         info.remove_pod(pod.uid)
         self.counts.add(info.row, pod, -1)
         self.columns.set_usage(info)
+        if pod.spec.claims:
+            self.volumes.count(pod, -1)

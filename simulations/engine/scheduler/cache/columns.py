@@ -37,6 +37,10 @@ class LabelColumn:
         """Record a Node's value."""
         self.ids[row] = ABSENT if value is None else self.id_of(value)
 
+    def known_id(self, value: str) -> int:
+        """The id of a value; -1 if no Node ever had it."""
+        return self._index.get(value, -1)
+
     def id_of(self, value: str) -> int:
         """The id of a value, new if it was never seen."""
         value_id = self._index.get(value)

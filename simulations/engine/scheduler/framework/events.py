@@ -16,11 +16,18 @@ class Resource(StrEnum):
 
     POD = "Pod"
     NODE = "Node"
+    VOLUME = "PersistentVolume"
+    CLAIM = "PersistentVolumeClaim"
+    STORAGE_CLASS = "storage.k8s.io/StorageClass"
+    CSI_NODE = "storage.k8s.io/CSINode"
+    CSI_DRIVER = "storage.k8s.io/CSIDriver"
+    STORAGE_CAPACITY = "storage.k8s.io/CSIStorageCapacity"
+    ATTACHMENT = "storage.k8s.io/VolumeAttachment"
     WILDCARD = "*"
 
 
 class Action(IntFlag):
-    """What happened to the object; updates are split by what changed."""
+    """What happened to the object; updates of Pods and Nodes are split by what changed, UPDATE is that of any other kind."""
 
     ADD = 1
     DELETE = 2
@@ -34,7 +41,8 @@ class Action(IntFlag):
     UPDATE_POD_TOLERATION = 512
     UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1024
     UPDATE_POD_OTHER = 2048
-    ALL = 4095
+    UPDATE = 4096
+    ALL = 8191
 
 
 @dataclass(frozen=True, slots=True)

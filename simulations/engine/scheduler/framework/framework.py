@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from simulations.engine.api.pod import Pod
+from simulations.engine.kernel.loop import Steps
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
@@ -67,6 +68,8 @@ class Framework:
         self._pre_filter = _taking_part(points, "preFilter", "pre_filter")
         self._filter = _taking_part(points, "filter", "filter")
         self._pre_score = frozenset(self.points.get("preScore", ()))
+        self._reserve = _taking_part(points, "reserve", "reserve")
+        self._pre_bind = _taking_part(points, "preBind", "pre_bind")
         self._score = [(plugin, weight) for plugin, weight in points.get("score", ()) if takes_part(plugin, "score")]
         leading = itertools.takewhile(
             lambda p: p.FILTER_SCOPE <= Scope.NODE_AND_PODS and takes_part(p, "filter_columns"), self._filter
@@ -225,6 +228,32 @@ class Framework:
             total += normalized * weight
             given.append(PluginScores(plugin.NAME, weight, raw, normalized))
         return ScoreTable(rows, given, total)
+
+    def run_reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Reserve in order; after a status the plugins take back what they did, the last one first."""
+        for plugin in self._reserve:
+            status = plugin.reserve(state, pod, node_name)
+            if status is not None:
+                self.run_unreserve(state, pod, node_name)
+                return Status(status.code, status.reasons, plugin.NAME)
+        return None
+
+    def run_unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Unreserve, the last plugin first."""
+        for plugin in reversed(self._reserve):
+            plugin.unreserve(state, pod, node_name)
+
+    def has_pre_bind_work(self, state: CycleState, pod: Pod, node_name: str) -> bool:
+        """Whether any PreBind plugin will have something to do."""
+        return any(plugin.pre_bind_work(state, pod, node_name) for plugin in self._pre_bind)
+
+    def run_pre_bind(self, state: CycleState, pod: Pod, node_name: str, cause: int) -> Steps[Status | None]:
+        """PreBind in order, up to the first status."""
+        for plugin in self._pre_bind:
+            status = yield from plugin.pre_bind(state, pod, node_name, cause)
+            if status is not None:
+                return Status(status.code, status.reasons, plugin.NAME)
+        return None
 
     def _raw_scores(self, plugin: Plugin, state: CycleState, pod: Pod, rows: Ints) -> Ints:
         columns = self.cache.columns

@@ -12,6 +12,9 @@ from simulations.engine.scheduler.cache.columns import Bools, Columns
 def requirement_mask(columns: Columns, requirement: Requirement) -> Bools:
     """The rows whose labels satisfy the requirement."""
     column = columns.label(requirement.key)
+    if requirement.operator == "In" and len(requirement.values) == 1:
+        only: Bools = column.ids == column.known_id(requirement.values[0])
+        return only
     known = [
         requirement.holds({} if value is None else {requirement.key: value}) for value in column.values
     ]  # few values, many rows

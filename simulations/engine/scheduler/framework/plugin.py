@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulations.engine.api.pod import Pod
+from simulations.engine.cluster.client import Client
+from simulations.engine.kernel.loop import Steps
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.cache.columns import Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
@@ -124,6 +126,21 @@ class Plugin:
         """Bring the raw scores of the feasible Nodes into 0..100; the default leaves them as they are."""
         return scores
 
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """The Pod was assumed on a Node: assume what goes with it. A status sends the Pod back."""
+        raise NotImplementedError
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Take back what `reserve` did; called for every Reserve plugin, those that did nothing included."""
+
+    def pre_bind_work(self, state: CycleState, pod: Pod, node_name: str) -> bool:
+        """Whether `pre_bind` will have something to do (PreBindPreFlight)."""
+        return False
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str, cause: int) -> Steps[Status | None]:
+        """What has to be done before the Pod is bound, in simulated time. A status sends the Pod back."""
+        raise NotImplementedError
+
 
 def takes_part(plugin: Plugin, point: str) -> bool:
     """Whether the plugin overrides the extension point."""
@@ -132,9 +149,10 @@ def takes_part(plugin: Plugin, point: str) -> bool:
 
 @dataclass(slots=True)
 class Handle:
-    """What a plugin may reach: the cache with its listers, and the feature gates."""
+    """What a plugin may reach: the cache with its listers, the feature gates, and (where there is an API server) a client."""
 
     cache: SchedulerCache
     feature_gates: dict[str, bool] = field(default_factory=dict)
     preempting: Callable[[Pod], bool] | None = None
     """Set by the preemption executor: whether a Pod's preemption is under way (see DefaultPreemption.pre_enqueue)."""
+    client: Client | None = None

@@ -15,7 +15,7 @@ from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis
 from simulations.engine.scheduler.framework.framework import Framework, ScoreTable
 from simulations.engine.scheduler.framework.plugin import CycleState, Scope
-from simulations.engine.scheduler.framework.status import Status, unresolvable
+from simulations.engine.scheduler.framework.status import Code, Status, unresolvable
 
 MIN_FEASIBLE_NODES = 100
 MIN_FEASIBLE_PERCENTAGE = 5
@@ -124,6 +124,10 @@ class Search:
         if self._tried_first is not None:
             row, status = self._tried_first
             statuses.set(row, statuses.get(row) or status)
+        broken = next((status for status in statuses.statuses if status.code is Code.ERROR), None)
+        if broken is not None:
+            self.diagnosis.error = f'running "{broken.plugin}" filter plugin: {broken.message}'
+            result.feasible = result.feasible[:0]
         failed = int(np.count_nonzero(statuses.codes))
         result.next_start = (result.next_start + len(result.feasible) + failed) % len(order)
         if self._absent is not None:

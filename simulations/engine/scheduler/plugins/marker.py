@@ -1,8 +1,8 @@
 """Default plugins that decide nothing here, but have a name and a place in every profile.
 
-PrioritySort orders activeQ (see `scheduler.queue`), DefaultBinder binds (see `scheduler.binding`). The others look at volumes,
-resource claims or declared features, which are not modelled: Pods with them are scheduled as if they had none, and the run states
-it. Like upstream's, they skip Filter for Pods that have none of these.
+PrioritySort orders activeQ (see `scheduler.queue`), DefaultBinder binds (see `scheduler.binding`). The others look at resource claims
+or declared features, which are not modelled: Pods with them are scheduled as if they had none, and the run states it. Like upstream's,
+they skip Filter for Pods that have none of these.
 """
 
 from simulations.engine.api.pod import Pod
@@ -40,27 +40,3 @@ class NodeDeclaredFeatures(Unmodelled):
     """Declared features are not modelled."""
 
     NAME = "NodeDeclaredFeatures"
-
-
-class VolumeRestrictions(Unmodelled):
-    """Volumes are not modelled."""
-
-    NAME = "VolumeRestrictions"
-
-
-class NodeVolumeLimits(Unmodelled):
-    """Volumes are not modelled."""
-
-    NAME = "NodeVolumeLimits"
-
-
-class VolumeBinding(Unmodelled):
-    """Volumes are not modelled."""
-
-    NAME = "VolumeBinding"
-
-
-class VolumeZone(Unmodelled):
-    """Volumes are not modelled."""
-
-    NAME = "VolumeZone"
