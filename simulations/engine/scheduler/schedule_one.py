@@ -261,6 +261,8 @@ class SchedulingLoop:
         pod = queued.pod
         data = attempt_data(result, self.p.cache.columns, pod.spec.scheduler_name)
         data = {"attempt": queued.attempts, "started": started, **data}
+        if not result.node and queued.rejecting:
+            data["rejecting"] = list(queued.rejecting)
         if outcome is not None:
             data["postFilter"] = {"status": outcome.status, "took": self._post_filter_cost(outcome)}
         message = "" if result.node else result.diagnosis.message()
