@@ -12,7 +12,8 @@ class Nominator:
     def __init__(self) -> None:
         self._by_node: dict[str, list[Pod]] = {}
         self._node_of: dict[str, str] = {}
-        self._clock = 0
+        self.clock = 0
+        """Counts changes."""
         self._changed: dict[str, int] = {}
 
     def add(self, pod: Pod, node_name: str) -> None:
@@ -53,10 +54,16 @@ class Nominator:
         """The Nodes with nominated Pods, in order of their first nomination."""
         return list(self._by_node)
 
-    def changed(self, node_name: str) -> int:
-        """A number that is another one after the Node's nominations changed."""
-        return self._changed.get(node_name, 0)
+    def changed_since(self, clock: int) -> list[str]:
+        """The Nodes whose nominations changed after this clock, the last first."""
+        found = []
+        for name in reversed(self._changed):
+            if self._changed[name] <= clock:
+                break
+            found.append(name)
+        return found
 
     def _touch(self, node_name: str) -> None:
-        self._clock += 1
-        self._changed[node_name] = self._clock
+        self.clock += 1
+        self._changed.pop(node_name, None)
+        self._changed[node_name] = self.clock

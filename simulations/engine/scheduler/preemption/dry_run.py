@@ -3,7 +3,6 @@
 Source: pkg/scheduler/framework/preemption/preemption.go, findCandidates, DryRunPreemption, v1.36
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -12,12 +11,11 @@ import numpy as np
 from simulations.engine.api.pod import Pod
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.scheduler.cache.columns import Ints
-from simulations.engine.scheduler.cache.node_info import NodeInfo
 from simulations.engine.scheduler.framework.diagnosis import NodeStatuses
 from simulations.engine.scheduler.framework.framework import Framework
 from simulations.engine.scheduler.framework.search import ScheduleResult, Search
 from simulations.engine.scheduler.framework.status import Code, Status
-from simulations.engine.scheduler.preemption.memory import dry_runs
+from simulations.engine.scheduler.preemption.memory import Kind, dry_runs
 from simulations.engine.scheduler.preemption.victims import NO_VICTIMS, Candidate, select_victims
 
 
@@ -45,7 +43,6 @@ class Candidates:
 
     def add(self, found: Candidate | Status, row: int) -> None:
         """Note what came out for a Node."""
-        self.dry_runs += 1
         if isinstance(found, Status):
             self.statuses.set(row, found)
         else:
@@ -69,18 +66,37 @@ def find_candidates(framework: Framework, pod: Pod, result: ScheduleResult, now:
     rows = np.roll(rows, -rng.randrange(len(rows)))
     wanted = _limits(framework).number(len(rows))
     lower = framework.cache.columns.lowest_priority[rows] < pod.priority
-    tried = len(rows)
-    try_node = _trial(framework, pod, result, now)
-    for i in np.flatnonzero(lower).tolist():
-        row = int(rows[i])
-        found.add(try_node(row), row)
-        if found.enough(wanted):
-            tried = i + 1
-            break
+    search = Search(framework, pod, result.state, result.diagnosis)
+    local = not pod.node_name and framework.filters_locally(result.state)
+    enough_after = (_try_locally if local else _try_each)(search, found, rows[lower], wanted, now)
+    found.dry_runs = int(np.count_nonzero(lower)) if enough_after is None else enough_after
+    tried = len(rows) if enough_after is None else int(np.flatnonzero(lower)[enough_after - 1]) + 1
     without = rows[:tried][~lower[:tried]]
     if len(without):
         found.statuses.codes[without] = found.statuses.code_of(NO_VICTIMS)
     return found
+
+
+def _try_locally(search: Search, found: Candidates, rows: Ints, wanted: int, now: SimTime) -> int | None:
+    """Try the Nodes in order, as far as their dry runs are not remembered; return after how many it was enough, None if never."""
+    outcomes, enough_after = dry_runs(search.cache).run(search, rows, wanted, now)
+    rows = rows[:enough_after]
+    found.unbroken = outcomes.candidates(rows, Kind.UNBROKEN)
+    found.violating = outcomes.candidates(rows, Kind.VIOLATING)
+    without = np.zeros(len(outcomes.kinds), dtype=np.bool_)
+    without[rows[outcomes.kinds[rows] == Kind.NO_CANDIDATE]] = True
+    found.statuses.adopt(without, outcomes.statuses)
+    return enough_after
+
+
+def _try_each(search: Search, found: Candidates, rows: Ints, wanted: int, now: SimTime) -> int | None:
+    """Try the Nodes in order; return after how many it was enough, None if never."""
+    infos, names = search.cache.infos, search.cache.columns.names
+    for i, row in enumerate(rows.tolist()):
+        found.add(select_victims(search, infos[names[row]], now), row)
+        if found.enough(wanted):
+            return i + 1
+    return None
 
 
 def _rows_that_may_help(framework: Framework, result: ScheduleResult) -> Ints:
@@ -90,15 +106,6 @@ def _rows_that_may_help(framework: Framework, result: ScheduleResult) -> Ints:
     helpful[result.diagnosis.statuses.rows_with(Code.UNSCHEDULABLE)] = True
     rows: Ints = order[helpful[order]]
     return rows
-
-
-def _trial(framework: Framework, pod: Pod, result: ScheduleResult, now: SimTime) -> Callable[[int], Candidate | Status]:
-    """What tries one Node."""
-    cache = framework.cache
-    search = Search(framework, pod, result.state, result.diagnosis)
-    local = not pod.node_name and framework.filters_locally(result.state)
-    select: Callable[[Search, NodeInfo, SimTime], Candidate | Status] = dry_runs(cache).victims if local else select_victims
-    return lambda row: select(search, cache.infos[cache.columns.names[row]], now)
 
 
 def _limits(framework: Framework) -> CandidateLimits:

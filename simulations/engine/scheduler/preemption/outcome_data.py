@@ -7,7 +7,6 @@ from typing import Any
 
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.scheduler.preemption.evaluator import PreemptionOutcome
-from simulations.engine.scheduler.preemption.pick_node import earliest_start, highest_priority
 from simulations.engine.scheduler.preemption.victims import Candidate
 
 Data = dict[str, Any]
@@ -45,9 +44,9 @@ def _candidate(candidate: Candidate, now: SimTime) -> Data:
         "row": candidate.row,
         "node": candidate.node,
         "violations": candidate.violations,
-        "highest": highest_priority(candidate),
-        "sum": sum(victim.priority for victim in candidate.victims),
+        "highest": candidate.highest_priority,
+        "sum": candidate.priority_sum,
         "victims": len(candidate.victims),
-        "start": earliest_start(candidate, now),
-        "names": [f"{victim.namespace}/{victim.name}" for victim in candidate.victims],
+        "start": candidate.earliest_start(now),
+        "names": candidate.names,
     }

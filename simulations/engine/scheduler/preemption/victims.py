@@ -6,6 +6,7 @@ filterPodsWithPDBViolation; pkg/scheduler/util/utils.go, MoreImportantPod, v1.36
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import PodDisruptionBudget
@@ -17,9 +18,12 @@ from simulations.engine.scheduler.framework.status import Code, Status, unresolv
 NO_VICTIMS = unresolvable("DefaultPreemption", "No preemption victims found for incoming pod")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
-    """A Node with the Pods that would have to leave it, most important first; `violations` of them break a budget."""
+    """A Node with the Pods that would have to leave it, most important first; `violations` of them break a budget.
+
+    One that is remembered is compared and recorded many times, so what the rules compare is worked out once.
+    """
 
     row: int
     node: str
@@ -31,6 +35,29 @@ class Candidate:
     def violations(self) -> int:
         """How many victims break a budget."""
         return len(self.violating)
+
+    @property
+    def highest_priority(self) -> int:
+        """The priority of the most important victim."""
+        return self.victims[0].priority
+
+    @cached_property
+    def priority_sum(self) -> int:
+        """The sum of the victims' priorities."""
+        return sum(victim.priority for victim in self.victims)
+
+    @cached_property
+    def _starts(self) -> tuple[SimTime | None, ...]:
+        return tuple(v.start_time for v in self.victims if v.priority == self.highest_priority)
+
+    def earliest_start(self, now: SimTime) -> SimTime:
+        """When the first of the most important victims started; who has not started starts `now`."""
+        return min(now if start is None else start for start in self._starts)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The victims as `namespace/name`."""
+        return [f"{victim.namespace}/{victim.name}" for victim in self.victims]
 
 
 def importance(pod: Pod, now: SimTime) -> tuple[int, SimTime]:
