@@ -3,12 +3,13 @@
 import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.whatif import nodes, pods, run_settings, workloads
 from simulations.engine.whatif.model import Change, Changed, WhatIf
-from simulations.engine.whatif.texts import parse_duration
+from simulations.engine.whatif.texts import when
 
 DEFAULT_DURATION: Final = "60s"
 Document = Mapping[str, Any]
@@ -64,7 +65,7 @@ def apply_what_if(document: Document, what_if: WhatIf, objects: Sequence[Documen
         objects: initial objects that the document leaves out (those of its snapshot); only looked at.
 
     Raises:
-        ScenarioErrors: all values that are out of their limits, with the path of the field in the form.
+        ScenarioErrors: all values that are out of their limits, or else everything that the base lacks, with the path of the field.
     """
     errors = list(_check(what_if))
     if errors:
@@ -74,17 +75,23 @@ def apply_what_if(document: Document, what_if: WhatIf, objects: Sequence[Documen
     present = present_objects(changed, objects)
     changes: list[Change] = []
     run_settings.apply(spec, what_if, changes)
+    steps = [partial(nodes.change, spec, what_if.nodes), partial(workloads.apply, spec, what_if.workloads)]
     if what_if.add_nodes is not None:
-        nodes.add(spec, what_if.add_nodes, present, changes)
-    nodes.change(spec, what_if.nodes, present, changes)
-    workloads.apply(spec, what_if.workloads, present, changes)
+        steps.insert(0, partial(nodes.add, spec, what_if.add_nodes))
     if what_if.add_pods is not None:
-        pods.apply(spec, what_if.add_pods, present, changes)
+        steps.append(partial(pods.apply, spec, what_if.add_pods))
+    for step in steps:
+        try:
+            step(present, changes)
+        except ScenarioErrors as found:
+            errors.extend(found.errors)
+    if errors:
+        raise ScenarioErrors(errors)
     for field, value in what_if.patch.items():
         spec[field] = _merged(spec.get(field), value)
         changes.append(Change(f"spec.{field}", "", "changed as written"))
     if "operations" in spec:
-        spec["operations"].sort(key=lambda operation: _when(operation.get("at", 0)))
+        spec["operations"].sort(key=lambda operation: when(operation.get("at", 0)))
     return Changed(changed, tuple(changes))
 
 
@@ -94,13 +101,6 @@ def _check(what_if: WhatIf) -> Iterable[ScenarioError]:
         yield from pods.check(what_if.add_pods)
     yield from nodes.check(what_if.add_nodes, what_if.nodes)
     yield from workloads.check(what_if.workloads)
-
-
-def _when(at: object) -> int:
-    try:
-        return parse_duration(at if isinstance(at, str | int | float) else "")
-    except ValueError:
-        return 0  # the scenario's own check names it
 
 
 def _merged(target: Any, patch: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.whatif.model import MAX_ADDED_NODES, NODE_ACTIONS, AddNodes, Change, NodeChange
-from simulations.engine.whatif.pods import name_of
-from simulations.engine.whatif.texts import WEEK, check_amounts, check_duration, check_prefix
+from simulations.engine.whatif.pods import created_objects, name_of
+from simulations.engine.whatif.texts import WEEK, check_amounts, check_duration, check_prefix, when
 
 _TAINT: Final = re.compile(
     r"([A-Za-z0-9][-A-Za-z0-9_./]{0,252})(?:=([-A-Za-z0-9_.]{0,63}))?:(NoSchedule|PreferNoSchedule|NoExecute)"
@@ -80,30 +80,65 @@ def _copy(pattern: Document, name: str, wanted: AddNodes) -> dict[str, Any]:
 
 
 def change(spec: dict[str, Any], wanted: Sequence[NodeChange], present: Sequence[Document], changes: list[Change]) -> None:
-    """Do to Nodes what is asked for.
+    """Do to Nodes what is asked for, also to those that come later.
 
     Raises:
-        ScenarioErrors: E0724, a Node is not there.
+        ScenarioErrors: E0724, Nodes are not there; E0712, they come later than what befalls them.
     """
-    nodes = {name_of(item): item for item in present if item.get("kind") == "Node"}
+    nodes = {name_of(item): item for item in [*created_objects(spec), *present] if item.get("kind") == "Node"}
+    errors = list(_missing(wanted, nodes, _coming(spec, present)))
+    if errors:
+        raise ScenarioErrors(errors)
+    taints = _taints_after(wanted, nodes)
     for i, one in enumerate(wanted):
-        if one.node not in nodes:
-            raise ScenarioErrors([ScenarioError("E0724", f"there is no node {one.node!r}", f"nodes[{i}].node")])
-        spec.setdefault("operations", []).append({"at": one.at, **_operation(one, nodes[one.node])})
+        spec.setdefault("operations", []).append({"at": one.at, **_operation(one, taints.get(i, []))})
         words = _WORDS.get(one.action, f"tainted {one.taint}")
         changes.append(Change(f"node {one.node}", "", f"{words} at {one.at}"))
 
 
-def _operation(one: NodeChange, node: Document) -> dict[str, Any]:
+def _coming(spec: Mapping[str, Any], present: Sequence[Document]) -> dict[str, object]:
+    """When the Nodes come that are not there from the start."""
+    there = {name_of(item) for item in present if item.get("kind") == "Node"}
+    found: dict[str, object] = {}
+    for operation in spec.get("operations") or []:
+        created = (operation.get("createOperation") or {}).get("object") or {}
+        if created.get("kind") == "Node" and name_of(created) not in there:
+            found.setdefault(name_of(created), operation.get("at", 0))
+    return found
+
+
+def _missing(wanted: Sequence[NodeChange], nodes: Mapping[str, Document], coming: Mapping[str, object]) -> Iterable[ScenarioError]:
+    for i, one in enumerate(wanted):
+        if one.node not in nodes:
+            yield ScenarioError("E0724", f"there is no node {one.node!r}", f"nodes[{i}].node")
+        elif one.node in coming and when(one.at) < when(coming[one.node]):
+            yield ScenarioError("E0712", f"the node {one.node} comes at {coming[one.node]}: not before that", f"nodes[{i}].at")
+
+
+def _taints_after(wanted: Sequence[NodeChange], nodes: Mapping[str, Document]) -> dict[int, list[dict[str, Any]]]:
+    """The whole list of taints that each taint leaves, by its index: a merge patch replaces lists, so earlier ones are in it.
+
+    A taint of the same key and effect takes the older one's place, as with `kubectl taint --overwrite`.
+    """
+    now = {name: list((node.get("spec") or {}).get("taints") or []) for name, node in nodes.items()}
+    after: dict[int, list[dict[str, Any]]] = {}
+    for i, one in sorted(enumerate(wanted), key=lambda item: (when(item[1].at), item[0])):
+        if one.action != "taint":
+            continue
+        found = _TAINT.fullmatch(one.taint)
+        assert found is not None, "it was checked"
+        taint = {"key": found[1], "value": found[2] or "", "effect": found[3]}
+        others = [each for each in now[one.node] if (each.get("key"), each.get("effect")) != (found[1], found[3])]
+        now[one.node] = after[i] = [*others, taint]
+    return after
+
+
+def _operation(one: NodeChange, taints: list[dict[str, Any]]) -> dict[str, Any]:
     if one.action == "delete":
         return {"deleteOperation": {"kind": "Node", "name": one.node}}
     if one.action in ("fail", "recover"):
         return {f"{one.action}NodeOperation": {"node": one.node}}
-    if one.action == "taint":
-        found = _TAINT.fullmatch(one.taint)
-        assert found is not None, "it was checked"
-        taint = {"key": found[1], "value": found[2] or "", "effect": found[3]}
-        spec: dict[str, Any] = {"taints": [*((node.get("spec") or {}).get("taints") or []), taint]}
-    else:
+    spec: dict[str, Any] = {"taints": taints}
+    if one.action != "taint":
         spec = {"unschedulable": True if one.action == "cordon" else None}
     return {"patchOperation": {"kind": "Node", "name": one.node, "patch": {"spec": spec}}}

@@ -39,6 +39,14 @@ def parse_duration(text: str | float | int) -> int:
     return total
 
 
+def when(at: object) -> int:
+    """A time of an operation in ns; 0 where it does not parse: the scenario's own check names it."""
+    try:
+        return parse_duration(at if isinstance(at, str | int | float) else "")
+    except ValueError:
+        return 0
+
+
 def check_duration(path: str, text: str, least: int, most: int) -> Iterable[ScenarioError]:
     """E0711, E0712 for what is no duration or out of range, in ns; an empty text is fine."""
     if not text:

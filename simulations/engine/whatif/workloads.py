@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.whatif.model import Change, WorkloadChange
-from simulations.engine.whatif.pods import name_of
+from simulations.engine.whatif.pods import created_objects, name_of
 from simulations.engine.whatif.texts import WEEK, check_amounts, check_duration
 
 KINDS: Final = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet", "Job")
@@ -22,6 +22,8 @@ def check(changes: Sequence[WorkloadChange]) -> Iterable[ScenarioError]:
             yield ScenarioError("E0713", f"the number of replicas must be between 0 and {MAX_REPLICAS}", f"{path}.replicas")
         if one.replicas is None and not (one.cpu or one.memory or one.priority_class):
             yield ScenarioError("E0725", "give replicas, requests or a priority class to change", path)
+        if one.replicas is not None and one.workload.startswith("DaemonSet/"):
+            yield ScenarioError("E0726", "a DaemonSet has no replicas: it runs one pod on each of its nodes", f"{path}.replicas")
         yield from check_amounts(path, one.cpu, one.memory)
         yield from check_duration(f"{path}.at", one.at, 0, WEEK)
 
@@ -41,22 +43,30 @@ def apply(spec: dict[str, Any], wanted: Sequence[WorkloadChange], present: Seque
     """Patch the workloads at their times.
 
     Raises:
-        ScenarioErrors: E0724, a workload is not there; E0720, a priority class is not there.
+        ScenarioErrors: E0724, workloads are not there; E0720, priority classes are not there; all of them.
     """
+    present = [*created_objects(spec), *present]
     known = {_key(item): item for item in present if item.get("kind") in KINDS}
     classes = {name_of(item) for item in present if item.get("kind") == "PriorityClass"}
-    for i, one in enumerate(wanted):
-        item = known.get(one.workload)
-        if item is None:
-            text = f"there is no workload {one.workload!r}; it is written Kind/namespace/name"
-            raise ScenarioErrors([ScenarioError("E0724", text, f"workloads[{i}].workload")])
-        if one.priority_class and one.priority_class not in classes:
-            text = f"there is no PriorityClass {one.priority_class!r}; there are: {', '.join(sorted(classes)) or 'none'}"
-            raise ScenarioErrors([ScenarioError("E0720", text, f"workloads[{i}].priorityClass")])
+    errors = list(_missing(wanted, known, classes))
+    if errors:
+        raise ScenarioErrors(errors)
+    for one in wanted:
+        item = known[one.workload]
         kind, namespace, name = one.workload.split("/")
         target = {"kind": kind, "namespace": namespace, "name": name, "patch": {"spec": _patch(one, item)}}
         spec.setdefault("operations", []).append({"at": one.at, "patchOperation": target})
-        changes.append(Change(one.workload, _before(one, item), _after(one)))
+        changes.append(Change(one.workload, _before(one, item), _after(one, item)))
+
+
+def _missing(wanted: Sequence[WorkloadChange], known: Mapping[str, Document], classes: set[str]) -> Iterable[ScenarioError]:
+    for i, one in enumerate(wanted):
+        if one.workload not in known:
+            text = f"there is no workload {one.workload!r}; it is written Kind/namespace/name"
+            yield ScenarioError("E0724", text, f"workloads[{i}].workload")
+        if one.priority_class and one.priority_class not in classes:
+            text = f"there is no PriorityClass {one.priority_class!r}; there are: {', '.join(sorted(classes)) or 'none'}"
+            yield ScenarioError("E0720", text, f"workloads[{i}].priorityClass")
 
 
 def _patch(one: WorkloadChange, item: Document) -> dict[str, Any]:
@@ -84,11 +94,15 @@ def _requests(one: WorkloadChange) -> dict[str, str]:
 
 def _before(one: WorkloadChange, item: Document) -> str:
     spec = item.get("spec") or {}
-    return f"{spec.get('replicas', 1)} replicas" if one.replicas is not None else ""
+    return _count(item, spec.get("parallelism" if item.get("kind") == "Job" else "replicas", 1)) if one.replicas is not None else ""
 
 
-def _after(one: WorkloadChange) -> str:
-    parts = [f"{one.replicas} replicas"] if one.replicas is not None else []
+def _count(item: Document, number: object) -> str:
+    return f"parallelism {number}" if item.get("kind") == "Job" else f"{number} replicas"
+
+
+def _after(one: WorkloadChange, item: Document) -> str:
+    parts = [_count(item, one.replicas)] if one.replicas is not None else []
     parts += [f"{key} {value}" for key, value in _requests(one).items()]
     parts += [f"priority class {one.priority_class}"] if one.priority_class else []
     return f"{', '.join(parts)} at {one.at}"

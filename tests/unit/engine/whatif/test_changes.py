@@ -200,3 +200,45 @@ def test_settings_of_the_command_line_say_the_same():
 def test_a_wrong_setting_is_refused(word, code):
     with pytest.raises(ScenarioErrors, match=code):
         parse_settings([word])
+
+
+def test_a_second_taint_joins_the_first_and_one_of_the_same_key_and_effect_takes_its_place():
+    taints = ("b=2:NoSchedule", "5s"), ("a=1:NoSchedule", "3s"), ("a=3:NoSchedule", "7s")
+    (found,) = run(nodes=tuple(NodeChange("n1", "taint", taint, at) for taint, at in taints)).list("Node")
+    assert {(t.key, t.value) for t in found.taints} == {("a", "3"), ("b", "2")}
+
+
+def test_all_that_is_not_in_the_base_is_reported_at_once():
+    with pytest.raises(ScenarioErrors) as refused:
+        changed(
+            nodes=(NodeChange("x"), NodeChange("y")),
+            workloads=(WorkloadChange("Job/default/x", 1), WorkloadChange(WEB, priority_class="none")),
+            add_pods=AddPods(priority_class="none"),
+        )
+    assert [e.path for e in refused.value.errors] == [
+        "nodes[0].node", "nodes[1].node", "workloads[0].workload", "workloads[1].priorityClass", "addPods.priorityClass",
+    ]  # fmt: skip
+
+
+def test_a_node_that_comes_can_be_changed_but_not_before_it_is_there():
+    comes = AddNodes(1, "n1", at="5s")
+    nodes = {n.name: n for n in run(add_nodes=comes, nodes=(NodeChange("extra-1", "cordon", at="5s"),)).list("Node")}
+    assert nodes["extra-1"].unschedulable
+    with pytest.raises(ScenarioErrors, match=r"E0712: nodes\[0\].at: the node extra-1 comes at 5s"):
+        changed(add_nodes=comes, nodes=(NodeChange("extra-1", "cordon", at="4s"),))
+
+
+def test_a_daemon_set_takes_no_replicas():
+    with pytest.raises(ScenarioErrors, match=r"E0726: workloads\[0\].replicas"):
+        changed(workloads=(WorkloadChange("DaemonSet/default/agent", 3),))
+
+
+def test_a_job_tells_its_parallelism():
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "sums", "namespace": "default"},
+        "spec": {"parallelism": 4},
+    }
+    found = apply_what_if(BASE, WhatIf(workloads=(WorkloadChange("Job/default/sums", 9),)), [job])
+    assert [(c.before, c.after) for c in found.changes] == [("parallelism 4", "parallelism 9 at 5s")]
