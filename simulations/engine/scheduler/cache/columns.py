@@ -4,7 +4,7 @@ Rows are given in order of creation and are never reused, so a row names a Node 
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from simulations.engine.api.node import Node
 from simulations.engine.api.scheduling import Taint
-from simulations.engine.scheduler.cache.node_info import NO_PRIORITY, NodeInfo, counted_requests
+from simulations.engine.scheduler.cache.node_info import NO_PRIORITY, NodeInfo
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -134,10 +134,6 @@ class Columns:
         assert node is not None, "a row without a Node was asked for"
         return node
 
-    def changed(self, row: int) -> int:
-        """The clock when the row changed last."""
-        return int(self._changed[row])
-
     def changed_since(self, clock: int) -> Ints:
         """The rows that changed after this clock, ascending."""
         return np.flatnonzero(self._changed > clock)
@@ -193,22 +189,14 @@ class Columns:
             self.requested(resource)[row] = amount
         self._touch(row)
 
-    def with_pods(self, added: Iterable[tuple[int, Any]]) -> "Columns":
-        """A view in which these (row, PodSpec) are on their Nodes as well; the rest is shared."""
+    def with_more(self, pods: Ints, nonzero_cpu: Ints, nonzero_memory: Ints, requested: Mapping[str, Ints]) -> "Columns":
+        """A view in which so many more Pods are on each row, and ask for so much more; the rest is shared."""
         view = copy.copy(self)
-        view.pods, view.nonzero_cpu = self.pods.copy(), self.nonzero_cpu.copy()
-        view.nonzero_memory = self.nonzero_memory.copy()
-        view._requested = dict(self._requested)
-        own: set[str] = set()
-        for row, spec in added:
-            view.pods[row] += 1
-            view.nonzero_cpu[row] += spec.nonzero_cpu
-            view.nonzero_memory[row] += spec.nonzero_memory
-            for resource, amount in counted_requests(spec):
-                if resource not in own:
-                    own.add(resource)
-                    view._requested[resource] = self.requested(resource).copy()
-                view._requested[resource][row] += amount
+        view.pods = self.pods + pods
+        view.nonzero_cpu = self.nonzero_cpu + nonzero_cpu
+        view.nonzero_memory = self.nonzero_memory + nonzero_memory
+        more = {resource: self.requested(resource) + amounts for resource, amounts in requested.items()}
+        view._requested = {**self._requested, **more}
         return view
 
     def _count_images(self, node: Node | None, change: int) -> None:

@@ -42,6 +42,11 @@ class Nominator:
             self._by_node[node_name] = [pod if p.uid == pod.uid else p for p in self._by_node[node_name]]
             self._touch(node_name)
 
+    @property
+    def empty(self) -> bool:
+        """Whether no Pod is nominated."""
+        return not self._by_node
+
     def node_of(self, uid: str) -> str:
         """The Node that the Pod is nominated for, or an empty text."""
         return self._node_of.get(uid, "")

@@ -12,6 +12,7 @@ from simulations.engine.api.pod import Pod
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.cache.columns import Bools, Columns, Ints
 from simulations.engine.scheduler.cache.node_info import NodeInfo
+from simulations.engine.scheduler.cache.nominated_usage import nominated_usage
 from simulations.engine.scheduler.framework.diagnosis import Diagnosis
 from simulations.engine.scheduler.framework.framework import Framework, ScoreTable
 from simulations.engine.scheduler.framework.plugin import CycleState, Scope
@@ -159,13 +160,13 @@ class Search:
 
     def _filter_rows(self, allowed: Bools) -> Bools:
         """Both passes: with the nominated Pods that count, and without them."""
-        nominated = self._nominated_rows(allowed)
-        if not nominated:
+        if self.cache.nominator.empty:
             return self._filter_columns(self.cache.columns, allowed)
         if self._only_resources_matter():
-            return self._filter_with_resources(allowed, nominated)
+            return self._filter_with_resources(allowed)
+        nominated = self._nominated_rows(allowed)
         plain = allowed.copy()
-        plain[list(nominated)] = False
+        plain[nominated] = False
         passed = self._filter_columns(self.cache.columns, plain)
         for row in nominated:
             status = self.filter_with_nominated(self.cache.infos[self.cache.columns.names[row]])
@@ -176,30 +177,26 @@ class Search:
     def _filter_columns(self, columns: Columns, rows: Bools) -> Bools:
         return self.framework.filter_columns(self.state, self.pod, columns, rows, self.diagnosis)
 
-    def _filter_with_resources(self, allowed: Bools, nominated: dict[int, list[Pod]]) -> Bools:
+    def _filter_with_resources(self, allowed: Bools) -> Bools:
         """Where nominated Pods only take resources, a view of the columns with them answers for the first pass."""
         statuses = self.diagnosis.statuses
         passed = self._filter_columns(self.cache.columns, allowed)
-        rows = np.array(list(nominated), dtype=np.int64)
+        usage = nominated_usage(self.cache, self.pod)
+        first: Bools = allowed & (usage.pods > 0)
+        rows = np.flatnonzero(first)
+        if not len(rows):
+            return passed
         alone = statuses.codes[rows]
         statuses.codes[rows] = 0
-        first = np.zeros(len(allowed), dtype=np.bool_)
-        first[rows] = True
-        with_them = self.cache.columns.with_pods((row, p.spec) for row, pods in nominated.items() for p in pods)
-        fits = self._filter_columns(with_them, first)[rows]
+        fits = self._filter_columns(usage.added_to(self.cache.columns), first)[rows]
         statuses.codes[rows] = np.where(fits, alone, statuses.codes[rows])
         passed[rows] &= fits
         return passed
 
-    def _nominated_rows(self, allowed: Bools) -> dict[int, list[Pod]]:
-        found = {}
-        for name in self.cache.nominator.nodes():
-            info = self.cache.infos.get(name)
-            if info is not None and allowed[info.row]:
-                pods = self._nominated_that_count(name)
-                if pods:
-                    found[info.row] = pods
-        return found
+    def _nominated_rows(self, allowed: Bools) -> list[int]:
+        """The rows with nominated Pods that count, in order of nomination."""
+        infos = (self.cache.infos.get(name) for name in self.cache.nominator.nodes())
+        return [info.row for info in infos if info is not None and allowed[info.row] and self._nominated_that_count(info.name)]
 
     def _nominated_that_count(self, node_name: str) -> list[Pod]:
         nominated = self.cache.nominator.pods_on(node_name)

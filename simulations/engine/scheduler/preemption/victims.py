@@ -47,12 +47,18 @@ class Candidate:
         return sum(victim.priority for victim in self.victims)
 
     @cached_property
-    def _starts(self) -> tuple[SimTime | None, ...]:
-        return tuple(v.start_time for v in self.victims if v.priority == self.highest_priority)
+    def _first_start(self) -> tuple[SimTime | None, bool]:
+        """When the first of the most important victims started, and whether one of them has not started."""
+        starts = [v.start_time for v in self.victims if v.priority == self.highest_priority]
+        started = [start for start in starts if start is not None]
+        return min(started, default=None), len(started) < len(starts)
 
     def earliest_start(self, now: SimTime) -> SimTime:
         """When the first of the most important victims started; who has not started starts `now`."""
-        return min(now if start is None else start for start in self._starts)
+        first, waits = self._first_start
+        if first is None:
+            return now
+        return min(first, now) if waits else first
 
     @cached_property
     def names(self) -> list[str]:
