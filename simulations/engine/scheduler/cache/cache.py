@@ -166,7 +166,11 @@ class SchedulerCache:
 
     def update_pod(self, pod: Pod) -> None:
         """Put a newer object in place of a Pod on a Node."""
-        if pod.uid in self._node_of:
+        old, info = self._pods.get(pod.uid), self.infos.get(pod.node_name)
+        if old is not None and info is not None and old.spec is pod.spec and self._node_of[pod.uid] == pod.node_name:
+            self._replace(info, old, pod)
+            return
+        if old is not None:
             self._take_out(pod.uid)
         self._insert(pod, pod.node_name)
 
@@ -225,6 +229,13 @@ class SchedulerCache:
             self._homeless.setdefault(node_name, {})[pod.uid] = pod
         else:
             self._place(info, pod)
+
+    def _replace(self, info: NodeInfo, old: Pod, pod: Pod) -> None:
+        """The same spec on the same Node: what the Pods take together stays."""
+        self._pods[pod.uid] = pod
+        info.replace_pod(pod)
+        self.counts.replace(info.row, old, pod)
+        self.columns.note_replaced(info.row)
 
     def _take_out(self, uid: str) -> Pod:
         node_name = self._node_of.pop(uid)

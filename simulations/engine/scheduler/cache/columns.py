@@ -68,8 +68,9 @@ class Columns:
         self.version = 0
         """Goes up whenever a Node is added, removed or changed (not when Pods come and go)."""
         self.clock = 0
-        """Goes up whenever a row changes, its Pods included; `changed_since` tells which rows did."""
+        """Goes up whenever a row changes, its Pods included; `changed_since` and `replaced_since` tell which rows did."""
         self._changed: Ints = np.zeros(0, dtype=np.int64)
+        self._replaced: Ints = np.zeros(0, dtype=np.int64)
         self._taint_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._allocatable: dict[str, Ints] = {}
         self._requested: dict[str, Ints] = {}
@@ -135,8 +136,12 @@ class Columns:
         return node
 
     def changed_since(self, clock: int) -> Ints:
-        """The rows that changed after this clock, ascending."""
-        return np.flatnonzero(self._changed > clock)
+        """The rows whose Node, or what the Pods on it take, changed after this clock, ascending."""
+        return (self._changed > clock).nonzero()[0]
+
+    def replaced_since(self, clock: int) -> Ints:
+        """The rows where any object of a Pod or the Node was another before this clock, ascending: also where only a status changed."""
+        return np.flatnonzero(np.maximum(self._changed, self._replaced) > clock)
 
     # ---- writing
 
@@ -189,6 +194,11 @@ class Columns:
             self.requested(resource)[row] = amount
         self._touch(row)
 
+    def note_replaced(self, row: int) -> None:
+        """A newer object of a Pod stands in for an older one, and takes the same."""
+        self.clock += 1
+        self._replaced[row] = self.clock
+
     def with_more(self, pods: Ints, nonzero_cpu: Ints, nonzero_memory: Ints, requested: Mapping[str, Ints]) -> "Columns":
         """A view in which so many more Pods are on each row, and ask for so much more; the rest is shared."""
         view = copy.copy(self)
@@ -229,6 +239,7 @@ class Columns:
             "lowest_priority",
             "taint_sets",
             "_changed",
+            "_replaced",
         ):
             setattr(self, name, _resized(getattr(self, name), size))
         self._allocatable = {k: _resized(v, size) for k, v in self._allocatable.items()}

@@ -93,6 +93,13 @@ class NodeInfo:
                 return pod
         return None
 
+    def replace_pod(self, pod: Pod) -> None:
+        """Put a newer object of the same spec in place of a Pod that is here; in the list it leaves and comes back."""
+        pods = self.pods
+        place = next(i for i, other in enumerate(pods) if other.uid == pod.uid)
+        pods[place] = pods[-1]
+        pods[-1] = pod
+
     def _count(self, spec: PodSpec, sign: int) -> None:
         requested = self.requested
         for resource, amount in counted_requests(spec):

@@ -82,6 +82,10 @@ class _Alike:
         self.columns: list[CountColumn] = []
 
 
+def _kind(pod: Pod) -> tuple[str, int, int, bool]:
+    return pod.namespace, pod.labels.id, pod.spec.id, pod.terminating
+
+
 class PodCounts:
     """All count columns. Pods with the same namespace, labels, spec and terminating state answer every question alike."""
 
@@ -113,7 +117,7 @@ class PodCounts:
 
     def add(self, row: int, pod: Pod, sign: int = 1) -> None:
         """Count a Pod that came to (or, with sign -1, left) a row."""
-        key = (pod.namespace, pod.labels.id, pod.spec.id, pod.terminating)
+        key = _kind(pod)
         alike = self._alike.get(key)
         if alike is None:
             alike = self._alike[key] = self._first_of_its_kind(pod)
@@ -126,6 +130,12 @@ class PodCounts:
             counted.add(row, sign)
         if not alike.on_rows:
             del self._alike[key]
+
+    def replace(self, row: int, old: Pod, pod: Pod) -> None:
+        """Count a newer object of a Pod in place of the older one."""
+        if _kind(old) != _kind(pod):
+            self.add(row, old, -1)
+            self.add(row, pod)
 
     def terms_about(self, pod: Pod, matches: TermMatch) -> list[tuple[TermKey, CountColumn]]:
         """The (anti-)affinity terms of Pods on Nodes that mean this Pod, each with how many Pods per row have it.

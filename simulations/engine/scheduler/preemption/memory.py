@@ -58,7 +58,7 @@ class Outcomes:
         """Forget the Nodes whose Pods, nominations or budgets are others now."""
         if self._budgets != cache.listers.budgets_version:
             self.kinds[:] = Kind.UNKNOWN
-        self.kinds[cache.columns.changed_since(self._columns)] = Kind.UNKNOWN
+        self.kinds[cache.columns.replaced_since(self._columns)] = Kind.UNKNOWN
         for name in (*cache.nominator.changed_since(self._nominations), self._own):
             self._forget(cache, name)
         self._budgets, self._columns = cache.listers.budgets_version, cache.columns.clock
