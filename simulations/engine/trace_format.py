@@ -4,7 +4,7 @@ The bytes of a trace are part of the promise "one scenario and seed, one trace";
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -15,46 +15,13 @@ FORMAT_VERSION: Final = 1
 """Version of the format; the first record of a trace carries it in ``data.format``."""
 
 
-class _Wire(msgspec.Struct, omit_defaults=True):
-    """``Record`` with its keys in the order of the file."""
-
-    seq: int
-    t: int
-    actor: str
-    verb: str
-    resource: str = ""
-    namespace: str = ""
-    name: str = ""
-    uid: str = ""
-    code: int = 0
-    reason: str = ""
-    message: str = ""
-    cause: int = 0
-    data: dict[str, Any] | None = None
-
-
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(_Wire)
+_decoder = msgspec.json.Decoder(Record)
 
 
 def encode(record: Record) -> bytes:
     """Return the record as one line, its line feed included."""
-    wire = _Wire(
-        record.seq,
-        record.t,
-        record.actor,
-        record.verb,
-        record.resource,
-        record.namespace,
-        record.name,
-        record.uid,
-        record.code,
-        record.reason,
-        record.message,
-        record.cause,
-        record.data,
-    )
-    return _encoder.encode(wire) + b"\n"
+    return _encoder.encode(record) + b"\n"
 
 
 def decode(line: bytes) -> Record:
@@ -64,24 +31,9 @@ def decode(line: bytes) -> Record:
         ScenarioError: the line is not a record.
     """
     try:
-        wire = _decoder.decode(line)
+        return _decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ScenarioError("E0501", f"not a record of a trace: {error}") from error
-    return Record(
-        wire.seq,
-        wire.t,
-        wire.actor,
-        wire.verb,
-        wire.resource,
-        wire.namespace,
-        wire.name,
-        wire.uid,
-        wire.code,
-        wire.reason,
-        wire.message,
-        wire.cause,
-        wire.data,
-    )
 
 
 def read(lines: Iterable[bytes], file: str = "") -> Iterator[Record]:

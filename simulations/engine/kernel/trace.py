@@ -1,15 +1,15 @@
 """The trace: everything that happens, as records with their causes. The only source of screens, exports and comparisons."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from simulations.engine.kernel.clock import SimTime
 
 
-@dataclass(slots=True)
-class Record:
-    """One thing that happened. The words are those of ``docs/trace-format.md``.
+class Record(msgspec.Struct, omit_defaults=True):
+    """One thing that happened. The words are those of ``docs/trace-format.md``, and so is the order of the fields.
 
     Attributes:
         seq: place in the trace, from 1, without gaps.
