@@ -36,8 +36,9 @@ def attempt_data(result: ScheduleResult, columns: Columns, profile: str) -> Data
     if not_run:
         data["notRun"] = not_run
     if result.scores is not None:
+        total = result.scores.total
         data["scores"] = _scores(result.scores, result.choice)
-        data["tie"] = int(np.count_nonzero(result.scores.total == result.scores.total.max()))
+        data["tie"] = int(np.count_nonzero(total == total[result.choice]))
     return data
 
 
@@ -74,5 +75,5 @@ def _kept(table: ScoreTable, choice: int) -> Ints:
     size = len(table.rows)
     if size <= KEEP_ALL_SCORES:
         return np.arange(size, dtype=np.int64)
-    best = np.argsort(-table.total, kind="stable")[:KEEP_TOP_SCORES]
-    return np.array(list(dict.fromkeys((choice, *best.tolist()))), dtype=np.int64)
+    best = (-table.total).argsort(kind="stable")[:KEEP_TOP_SCORES].tolist()
+    return np.array(list(dict.fromkeys((choice, *best))), dtype=np.int64)

@@ -31,7 +31,7 @@ def _preorder_ranks(size: int) -> Ints:
 
 def select_host(total: Ints) -> int:
     """The index of the chosen Node; `total` has the weighted totals in the order in which the Nodes were found feasible."""
-    best = np.flatnonzero(total == total.max())
+    best = (total == total.max()).nonzero()[0]
     if len(best) == 1:
         return int(best[0])
-    return int(best[np.argmin(_preorder_ranks(len(total))[best])])
+    return int(best[_preorder_ranks(len(total))[best].argmin()])

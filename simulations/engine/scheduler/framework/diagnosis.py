@@ -28,7 +28,7 @@ def runs_of(rows: Ints) -> Runs:
 
 def runs_where(rows: NDArray[np.bool_]) -> Runs:
     """The rows of a mask as [first, length] pairs."""
-    bounds = (np.flatnonzero(rows[1:] != rows[:-1]) + 1).tolist()
+    bounds = ((rows[1:] != rows[:-1]).nonzero()[0] + 1).tolist()
     if len(rows) and rows[0]:
         bounds.insert(0, 0)
     if len(bounds) % 2:
@@ -68,7 +68,7 @@ class NodeStatuses:
 
     def take_over(self, rows: NDArray[np.bool_], codes: NDArray[np.int16], statuses: list[Status]) -> None:
         """Give the rows of the mask the statuses of a FilterColumn's codes."""
-        found = np.flatnonzero(rows)
+        found = rows.nonzero()[0]
         if not len(found):
             return
         wanted = codes[found]
@@ -101,6 +101,8 @@ class NodeStatuses:
         return [(status, np.flatnonzero(self.codes == self._index[status])) for status in used]
 
     def _used(self) -> list[Status]:
+        if not self.statuses:
+            return []
         numbers = np.bincount(self.codes, minlength=len(self.statuses) + 1)
         return [status for i, status in enumerate(self.statuses) if numbers[i + 1]]
 

@@ -71,11 +71,13 @@ class Framework:
         self._reserve = _taking_part(points, "reserve", "reserve")
         self._pre_bind = _taking_part(points, "preBind", "pre_bind")
         self._score = [(plugin, weight) for plugin, weight in points.get("score", ()) if takes_part(plugin, "score")]
+        self._scored_in_columns = frozenset(plugin.NAME for plugin, _weight in self._score if takes_part(plugin, "score_columns"))
         leading = itertools.takewhile(
             lambda p: p.FILTER_SCOPE <= Scope.NODE_AND_PODS and takes_part(p, "filter_columns"), self._filter
         )
         local = list(leading)
         self._further = self._filter[len(local) :]
+        self._filtered_in_columns = frozenset(plugin.NAME for plugin in self._further if takes_part(plugin, "filter_columns"))
         self._local = LocalAnswers(handle.cache, local)
 
     @property
@@ -115,8 +117,9 @@ class Framework:
     def run_pre_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PreFiltered:
         """Run PreFilter; after an Unschedulable the others still run, anything worse stops at once."""
         outcome = PreFiltered()
+        ran = outcome.ran
         for plugin in self._pre_filter:
-            outcome.ran.append(plugin.NAME)
+            ran.append(plugin.NAME)
             result = plugin.pre_filter(state, pod)
             if result is None:
                 continue
@@ -182,7 +185,7 @@ class Framework:
         for plugin in self._further:
             if plugin.NAME in state.skip_filter:
                 continue
-            if not takes_part(plugin, "filter_columns"):
+            if plugin.NAME not in self._filtered_in_columns:
                 self._filter_rows(plugin, state, pod, remaining, diagnosis)
                 continue
             column = plugin.filter_columns(state, pod, columns)
@@ -257,7 +260,7 @@ class Framework:
 
     def _raw_scores(self, plugin: Plugin, state: CycleState, pod: Pod, rows: Ints) -> Ints:
         columns = self.cache.columns
-        if takes_part(plugin, "score_columns"):
+        if plugin.NAME in self._scored_in_columns:
             if plugin.SCORE_SCOPE is not Scope.CLUSTER and not pod.node_name:
                 return self._local.scores(plugin, state, pod, rows)
             return plugin.score_columns(state, pod, columns, rows)

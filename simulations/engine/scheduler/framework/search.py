@@ -113,9 +113,8 @@ class Search:
         visit = np.concatenate((order[start:], order[:start])) if start else order
         if self.narrowed is not None:
             visit = visit[self.narrowed[visit]]
-        fits = self._filter(visit)
         limit = nodes_to_find(len(visit), self.framework.percentage_of_nodes_to_score)
-        found = np.flatnonzero(fits)
+        found = _first(self._filter(visit), visit, limit + 1)
         looked_at = int(found[limit]) if len(found) > limit else len(visit)
         result.looked_at = visit[:looked_at]
         result.feasible = visit[found[:limit]]
@@ -143,19 +142,18 @@ class Search:
                 self.diagnosis.reject(plugin)
 
     def _filter(self, visit: Ints) -> Bools:
-        """Which of these rows, in this order, pass; the statuses of the others go into the diagnosis."""
+        """By row, which of these pass; the statuses of the others go into the diagnosis."""
         if self.narrowed is not None and len(visit) <= FEW_NODES:
             return self._filter_each(visit)
-        allowed = self.cache.columns.valid if self.narrowed is None else self.narrowed
-        return self._filter_rows(allowed)[visit]
+        return self._filter_rows(self.cache.columns.valid if self.narrowed is None else self.narrowed)
 
     def _filter_each(self, visit: Ints) -> Bools:
         names, infos = self.cache.columns.names, self.cache.infos
-        passed = np.zeros(len(visit), dtype=np.bool_)
-        for i, row in enumerate(visit.tolist()):
+        passed = np.zeros(len(names), dtype=np.bool_)
+        for row in visit.tolist():
             status = self.filter_with_nominated(infos[names[row]])
             self.diagnosis.statuses.set(row, status)
-            passed[i] = status is None
+            passed[row] = status is None
         return passed
 
     def _filter_rows(self, allowed: Bools) -> Bools:
@@ -220,3 +218,13 @@ class Search:
             if status is not None:
                 return status
         return self.framework.filter_node(self.state, self.pod, info, pods_only=pods_only)
+
+
+def _first(passed: Bools, visit: Ints, number: int) -> Ints:
+    """Where in `visit` the first so many rows are that passed; all of them, if there are no more."""
+    size = 2 * number
+    while True:
+        found: Ints = passed[visit[:size]].nonzero()[0]
+        if len(found) >= number or size >= len(visit):
+            return found[:number]
+        size *= 4
