@@ -42,13 +42,13 @@ def without_fields(what_if: WhatIf) -> WhatIf:
     pods = what_if.add_pods
     labels = pods if pods is not None and pods.labels else None
     return WhatIf(
-        add_pods=labels, nodes=what_if.nodes[1:], workloads=what_if.workloads[1:], weights=what_if.weights, faults=what_if.faults,
-        patch=what_if.patch,
+        add_pods=labels, nodes=what_if.nodes[1:], workloads=what_if.workloads[1:], objects=what_if.objects,
+        weights=what_if.weights, faults=what_if.faults, patch=what_if.patch,
     )  # fmt: skip
 
 
 def count_without_fields(what_if: WhatIf) -> int:
     """How many changes only the YAML shows."""
     rest = without_fields(what_if)
-    lists = (rest.nodes, rest.workloads, rest.weights, rest.faults, rest.patch)
+    lists = (rest.nodes, rest.workloads, rest.objects, rest.weights, rest.faults, rest.patch)
     return sum(len(part) for part in lists) + (1 if rest.add_pods is not None else 0)

@@ -172,10 +172,13 @@ class NodeBuilder:
         self._status.setdefault("images", []).append({"names": [name], "sizeBytes": size})
         return self
 
+    def manifest(self) -> dict[str, Any]:
+        """The manifest so far."""
+        return {"apiVersion": "v1", "kind": "Node", "metadata": self._metadata, "spec": self._spec, "status": self._status}
+
     def build(self) -> Node:
         """The Node."""
-        document = {"apiVersion": "v1", "kind": "Node", "metadata": self._metadata, "spec": self._spec, "status": self._status}
-        return decode_node(document, EPOCH)
+        return decode_node(self.manifest(), EPOCH)
 
 
 def make_pod(name: str) -> PodBuilder:

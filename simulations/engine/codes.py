@@ -129,7 +129,7 @@ _TABLE = (
     ("E0721", "Added pods would have names that are taken.", "Choose another name prefix."),
     ("E0723", "A word is not one of those that a setting takes.", "Take one of those that the message lists."),
     ("E0724", "What a what-if wants to change is not in its base.", "Take one of those that the form lists."),
-    ("E0725", "A change of a workload says nothing.", "Give replicas, requests or a priority class."),
+    ("E0725", "A change of a workload or an object says nothing.", "Give what is to change, or that it is to be deleted."),
     ("E0726", "A workload of this kind has no replicas.", "Leave the replicas of a DaemonSet out."),
     ("E0722", "The pace is out of range.", "Take a number within the range that the message names."),
 )

@@ -24,6 +24,7 @@ from simulations.engine.kernel.streams import Streams
 from simulations.engine.kernel.trace import Record, Trace
 from simulations.engine.limits import stated_limits
 from simulations.engine.scenario import Operation, Scenario
+from simulations.engine.scheduler.schedule_one import Cycle
 from simulations.engine.scheduler.scheduler import Scheduler, SchedulerSettings
 from simulations.engine.trace_format import FORMAT_VERSION
 
@@ -41,7 +42,7 @@ class Result:
 
 
 class Simulation:
-    """One run of a scenario with a seed. `on_records` gets the trace in batches."""
+    """One run of a scenario with a seed. `on_records` gets the trace in batches; `on_cycle` hears of scheduling cycles."""
 
     def __init__(
         self,
@@ -50,8 +51,10 @@ class Simulation:
         on_records: Callable[[list[Record]], object] | None = None,
         *,
         batch: int = 500,
+        on_cycle: Callable[[Cycle], object] | None = None,
     ) -> None:
         self.scenario = scenario
+        self._on_cycle = on_cycle
         self.seed = scenario.seed if seed is None else seed
         self.loop = EventLoop(-scenario.warmup)
         self.trace = Trace(on_records, batch=batch)
@@ -97,8 +100,9 @@ class Simulation:
                 self.api.store(disruptions_allowed(item, self.api.list("Pod")))
         for i, spec in enumerate(self.scenario.schedulers):
             settings = SchedulerSettings(
-                spec.config, actor_of(i), spec.qps, spec.burst, self.gates, self.scenario.async_preemption_failure
-            )
+                spec.config, actor_of(i), spec.qps, spec.burst, self.gates, self.scenario.async_preemption_failure,
+                self._on_cycle,
+            )  # fmt: skip
             self.schedulers.append(Scheduler(self.api, settings))
         Kubelet(self.api, self.scenario.kubelet)
         start(self.api, self.scenario.controllers)

@@ -1,6 +1,8 @@
 """From a Pod's manifest to the interned `PodSpec`."""
 
+import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +25,7 @@ from simulations.engine.api.selectors import LabelSelector, Requirement, parse_n
 from simulations.engine.kernel.errors import ScenarioError
 
 _specs: dict[tuple[bytes, str, int], PodSpec] = {}
+_trials = itertools.count(-1, -1)
 _LEFT_OUT = ("nodeName",)
 INLINE_VOLUMES: Final = ("gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi")
 """The volumes that a Pod may name without a claim and that conflict with one another."""
@@ -47,6 +50,18 @@ def intern_pod_spec(raw: Mapping[str, Any], namespace: str, labels: Labels, path
             raise wrong
         spec = _specs[key] = _parse(kept, namespace, labels, path)
     return spec
+
+
+def trial_pod_spec(raw: Mapping[str, Any], namespace: str, labels: Labels) -> PodSpec:
+    """Read a spec that is only tried out: nothing keeps it, and its id (below zero) is nobody else's.
+
+    Raises:
+        ScenarioError: as `intern_pod_spec`.
+    """
+    wrong = shapes.of_spec(raw, "spec")
+    if wrong is not None:
+        raise wrong
+    return replace(_parse(dict(raw), namespace, labels, "spec"), id=next(_trials))
 
 
 def _parse(raw: dict[str, Any], namespace: str, labels: Labels, path: str) -> PodSpec:

@@ -6,6 +6,7 @@ then takes its time, and what it decided happens at its end.
 Source: pkg/scheduler/schedule_one.go, v1.36
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -33,6 +34,20 @@ from simulations.engine.scheduler.recorder import EventRecorder
 ASSIGNED_POD_DELETE = ClusterEvent(Resource.POD, Action.DELETE, "AssignedPodDelete")
 
 
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A scheduling cycle that is about to decide: all that the decision depends on.
+
+    `start` is where the search for Nodes begins, `rng` draws where the dry run of a preemption does.
+    """
+
+    framework: Framework
+    pod: Pod
+    start: int
+    now: SimTime
+    rng: Random
+
+
 @dataclass(slots=True)
 class Parts:
     """What the loop works with."""
@@ -49,6 +64,8 @@ class Parts:
     cost: CycleCost
     rng: Random
     gates: dict[str, bool]
+    on_cycle: Callable[[Cycle], object] | None = None
+    """Hears of every cycle before it decides."""
 
 
 @dataclass(slots=True)
@@ -98,6 +115,8 @@ class SchedulingLoop:
 
     def _cycle(self, queued: QueuedPod, framework: Framework) -> Steps[None]:
         pod, started = queued.pod, self.p.loop.now
+        if self.p.on_cycle is not None:
+            self.p.on_cycle(Cycle(framework, pod, self._start_index, started, self.p.rng))
         result = schedule_pod(framework, pod, self._start_index)
         self._start_index = result.next_start
         outcome = None

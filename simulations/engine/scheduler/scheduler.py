@@ -1,5 +1,6 @@
 """One kube-scheduler process: wires cache, queue, frameworks, loop and executor."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from simulations.engine.scheduler.preemption.executor import KEP, OBSERVED, Pree
 from simulations.engine.scheduler.queue.queued_pod import Backoff, QueuedPod
 from simulations.engine.scheduler.queue.scheduling_queue import SchedulingQueue
 from simulations.engine.scheduler.recorder import EventRecorder
-from simulations.engine.scheduler.schedule_one import Parts, SchedulingLoop
+from simulations.engine.scheduler.schedule_one import Cycle, Parts, SchedulingLoop
 
 DEFAULT_QPS = 50.0
 DEFAULT_BURST = 100
@@ -32,6 +33,8 @@ class SchedulerSettings:
     burst: int | None = None
     gates: dict[str, bool] = field(default_factory=dict)
     async_preemption_failure: str = OBSERVED
+    on_cycle: Callable[[Cycle], object] | None = None
+    """Hears of every cycle before it decides."""
 
 
 class Scheduler:
@@ -60,6 +63,7 @@ class Scheduler:
         parts = Parts(
             api.loop, api.trace, settings.actor, self.cache, self.queue, self.frameworks, client, recorder, self.executor,
             api.settings.costs.cycle, api.streams.stream(f"preemption/{settings.actor}"), dict(settings.gates),
+            settings.on_cycle,
         )  # fmt: skip
         EventHandlers(api, self.cache, self.queue, settings.actor, frozenset(self.frameworks))
         self._scheduling = SchedulingLoop(parts)

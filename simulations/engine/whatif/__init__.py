@@ -15,6 +15,7 @@ from simulations.engine.whatif.model import (
     Change,
     Changed,
     NodeChange,
+    ObjectChange,
     WhatIf,
     WorkloadChange,
 )
@@ -22,7 +23,7 @@ from simulations.engine.whatif.settings import known_settings, parse_settings
 from simulations.engine.whatif.texts import parse_duration
 
 __all__ = [
-    "MAX_ADDED_NODES", "MAX_ADDED_PODS", "MAX_PACE", "AddNodes", "AddPods", "Change", "Changed", "NodeChange", "WhatIf",
+    "MAX_ADDED_NODES", "MAX_ADDED_PODS", "MAX_PACE", "AddNodes", "AddPods", "Change", "Changed", "NodeChange", "ObjectChange", "WhatIf",
     "WorkloadChange", "apply_what_if", "compose", "import_document", "known_settings", "parse_duration", "parse_settings",
     "present_objects", "read_changes", "write_changes",
 ]  # fmt: skip

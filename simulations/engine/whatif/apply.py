@@ -2,12 +2,13 @@
 
 import copy
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.whatif import nodes, pods, run_settings, workloads
+from simulations.engine.whatif import objects as manifests
 from simulations.engine.whatif.model import Change, Changed, WhatIf
 from simulations.engine.whatif.texts import when
 
@@ -37,10 +38,12 @@ def import_document(name: str, start_time: str) -> dict[str, Any]:
 
 
 def compose(document: Document, objects: Sequence[Document]) -> dict[str, Any]:
-    """Return the document with the objects in front of its own initial objects."""
+    """Return the document with the objects in front of its own initial objects, of which some stand in for one of the objects."""
     whole = dict(document)
     spec = dict(whole.get("spec") or {})
-    spec["initial"] = [*objects, *(spec.get("initial") or [])]
+    own = {manifests.key_of(item): item for item in spec.get("initial") or []}
+    present = [own.pop(manifests.key_of(item), item) for item in objects] if own else list(objects)
+    spec["initial"] = [*present, *own.values()]
     whole["spec"] = spec
     return whole
 
@@ -75,7 +78,11 @@ def apply_what_if(document: Document, what_if: WhatIf, objects: Sequence[Documen
     present = present_objects(changed, objects)
     changes: list[Change] = []
     run_settings.apply(spec, what_if, changes)
-    steps = [partial(nodes.change, spec, what_if.nodes), partial(workloads.apply, spec, what_if.workloads)]
+    steps: list[Callable[[Sequence[Document], list[Change]], None]] = [
+        partial(_change_objects, spec, what_if, objects),
+        partial(nodes.change, spec, what_if.nodes),
+        partial(workloads.apply, spec, what_if.workloads),
+    ]
     if what_if.add_nodes is not None:
         steps.insert(0, partial(nodes.add, spec, what_if.add_nodes))
     if what_if.add_pods is not None:
@@ -88,11 +95,17 @@ def apply_what_if(document: Document, what_if: WhatIf, objects: Sequence[Documen
     if errors:
         raise ScenarioErrors(errors)
     for field, value in what_if.patch.items():
-        spec[field] = _merged(spec.get(field), value)
+        spec[field] = manifests.merged(spec.get(field), value)
         changes.append(Change(f"spec.{field}", "", "changed as written"))
     if "operations" in spec:
         spec["operations"].sort(key=lambda operation: when(operation.get("at", 0)))
     return Changed(changed, tuple(changes))
+
+
+def _change_objects(
+    spec: dict[str, Any], what_if: WhatIf, objects: Sequence[Document], _present: Sequence[Document], changes: list[Change]
+) -> None:
+    manifests.apply(spec, what_if.objects, objects, changes)
 
 
 def _check(what_if: WhatIf) -> Iterable[ScenarioError]:
@@ -101,16 +114,4 @@ def _check(what_if: WhatIf) -> Iterable[ScenarioError]:
         yield from pods.check(what_if.add_pods)
     yield from nodes.check(what_if.add_nodes, what_if.nodes)
     yield from workloads.check(what_if.workloads)
-
-
-def _merged(target: Any, patch: Any) -> Any:
-    """RFC 7386."""
-    if not isinstance(patch, Mapping):
-        return copy.deepcopy(patch)
-    result = dict(target) if isinstance(target, Mapping) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = _merged(result.get(key), value)
-    return result
+    yield from manifests.check(what_if.objects)

@@ -3,6 +3,7 @@
 addPods: {count: 20, cpu: "3", priority: 100000}
 nodes: [{node: node-1, action: cordon, at: 10s}]
 workloads: [{workload: Deployment/shop/cart, replicas: 20}]
+objects: [{object: Pod/shop/cart-1, patch: {spec: {priority: 1000}}}]
 asyncPreemption: false
 patch: {costs: {watchDelay: 20ms}}
 """
@@ -15,11 +16,23 @@ import yaml
 
 from simulations.engine.documents import load_documents
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
-from simulations.engine.whatif.fields import NODE_CHANGE, NODES, PODS, TOP, WORKLOAD_CHANGE, Reader, camel, integer, snake, text
-from simulations.engine.whatif.model import AddNodes, AddPods, NodeChange, WhatIf, WorkloadChange
+from simulations.engine.whatif.fields import (
+    NODE_CHANGE,
+    NODES,
+    OBJECT_CHANGE,
+    PODS,
+    TOP,
+    WORKLOAD_CHANGE,
+    Reader,
+    camel,
+    integer,
+    snake,
+    text,
+)
+from simulations.engine.whatif.model import AddNodes, AddPods, NodeChange, ObjectChange, WhatIf, WorkloadChange
 
 FILE: Final = "changes"
-_OTHER: Final = ("add_pods", "add_nodes", "nodes", "workloads", "weights", "faults", "patch")
+_OTHER: Final = ("add_pods", "add_nodes", "nodes", "workloads", "objects", "weights", "faults", "patch")
 T = TypeVar("T")
 
 
@@ -40,6 +53,10 @@ def write_changes(what_if: WhatIf) -> str:
             document[name] = [
                 {camel(k): v for k, v in asdict(i).items() if v != getattr(empty, k) or k in ("at", "action")} for i in items
             ]
+    if what_if.objects:
+        document["objects"] = [
+            {k: _plain(v) for k, v in asdict(i).items() if v or k == "object"} for i in what_if.objects
+        ]  # fmt: skip
     document |= {camel(name): value for name in TOP if (value := getattr(what_if, name)) not in (None, "")}
     document |= {name: value for name in ("weights", "faults", "patch") if (value := _plain(getattr(what_if, name)))}
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100) if document else ""
@@ -90,6 +107,7 @@ class _Reading:
         return replace(
             found,
             workloads=self._items(of, "workloads", WORKLOAD_CHANGE, WorkloadChange, "workload"),
+            objects=self._objects(of),
             add_pods=self._part(of, "add_pods", PODS, AddPods),
             add_nodes=self._part(of, "add_nodes", NODES, AddNodes),
             weights=self._weights(of.get("weights")),
@@ -149,6 +167,14 @@ class _Reading:
             else:
                 self.errors.append(ScenarioError("E0703", "Required value", f"{name}[{i}].{needed}"))
         return tuple(found)
+
+    def _objects(self, of: Mapping[str, Any]) -> tuple[ObjectChange, ...]:
+        items = self._mappings(of.get("objects"), "objects")
+        patches = [self._mapping(item.get("patch"), f"objects[{i}].patch") for i, item in enumerate(items)]
+        plain = {**of, "objects": [{k: v for k, v in item.items() if k != "patch"} for item in items]}
+        errors = len(self.errors)
+        found = self._items(plain, "objects", OBJECT_CHANGE, ObjectChange, "object")
+        return found if len(self.errors) > errors else tuple(replace(o, patch=p) for o, p in zip(found, patches, strict=True))
 
     def _weights(self, value: Any) -> dict[str, int]:
         found: dict[str, Any] = {}

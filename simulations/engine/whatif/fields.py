@@ -76,6 +76,7 @@ NODE_CHANGE: Final[dict[str, Reader]] = {"node": text, "action": text, "taint": 
 WORKLOAD_CHANGE: Final[dict[str, Reader]] = {
     "workload": text, "replicas": integer, "cpu": text, "memory": text, "priority_class": text, "at": text,
 }  # fmt: skip
+OBJECT_CHANGE: Final[dict[str, Reader]] = {"object": text, "delete": boolean, "at": text}
 
 
 def snake(key: str) -> str:

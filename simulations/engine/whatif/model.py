@@ -92,12 +92,30 @@ class WorkloadChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectChange:
+    """An object that is written differently, or deleted.
+
+    Attributes:
+        object: `Kind/namespace/name`, or `Kind/name` where there are no namespaces.
+        patch: a JSON merge patch on its manifest; a whole manifest of an object that is not there adds it.
+        delete: delete it instead.
+        at: when; empty: a patch holds from the start, as if it had been written so; a deletion happens at T+0.
+    """
+
+    object: str
+    patch: Mapping[str, Any] = field(default_factory=dict)
+    delete: bool = False
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WhatIf:
     """The changes to a base.
 
     Attributes:
         add_pods, add_nodes: what is created.
         nodes, workloads: what is done to those that are there.
+        objects: any others, by their manifests.
         async_preemption: the feature gate SchedulerAsyncPreemption.
         kubernetes_version: whose rules for nominations hold (`1.33`).
         percentage_of_nodes_to_score, scoring, weights, qps, burst: of the first scheduler; `weights` of Score plugins by name.
@@ -113,6 +131,7 @@ class WhatIf:
     add_nodes: AddNodes | None = None
     nodes: tuple[NodeChange, ...] = ()
     workloads: tuple[WorkloadChange, ...] = ()
+    objects: tuple[ObjectChange, ...] = ()
     async_preemption: bool | None = None
     kubernetes_version: str = ""
     percentage_of_nodes_to_score: int | None = None

@@ -9,9 +9,11 @@ from simulations.engine.whatif import (
     AddNodes,
     AddPods,
     NodeChange,
+    ObjectChange,
     WhatIf,
     WorkloadChange,
     apply_what_if,
+    compose,
     parse_settings,
     read_changes,
     write_changes,
@@ -242,3 +244,58 @@ def test_a_job_tells_its_parallelism():
     }
     found = apply_what_if(BASE, WhatIf(workloads=(WorkloadChange("Job/default/sums", 9),)), [job])
     assert [(c.before, c.after) for c in found.changes] == [("parallelism 4", "parallelism 9 at 5s")]
+
+
+class TestObjects:
+    """Any object of the base, by its manifest."""
+
+    def test_a_patch_holds_from_the_start_and_keeps_what_it_does_not_name(self):
+        found = changed(objects=(ObjectChange(WEB, {"spec": {"replicas": 5}}),))
+        web = next(o for o in found.document["spec"]["initial"] if o["kind"] == "Deployment")
+        assert (web["spec"]["replicas"], web["spec"]["template"]) == (5, BASE["spec"]["initial"][2]["spec"]["template"])
+        assert [(c.field, c.after) for c in found.changes] == [(WEB, "spec.replicas 5")]
+        assert BASE["spec"]["initial"][2]["spec"]["replicas"] == 2
+
+    def test_at_a_time_it_is_patched_or_deleted_by_a_user(self):
+        operations = changed(
+            objects=(
+                ObjectChange("Node/n1", {"spec": {"unschedulable": True}}, at="3s"),
+                ObjectChange("Node/n1", delete=True, at="9s"),
+            )
+        ).document["spec"]["operations"]
+        assert [next(iter(set(o) - {"at"})) for o in operations] == ["patchOperation", "deleteOperation"]
+
+    def test_a_whole_manifest_of_what_is_not_there_comes_new(self):
+        fresh = {**CLASS, "metadata": {"name": "fresh"}}
+        assert fresh in changed(objects=(ObjectChange("PriorityClass/fresh", fresh),)).document["spec"]["initial"]
+
+    def test_an_object_of_the_snapshot_is_changed_in_its_place(self):
+        snapshot = [node("a"), node("b"), node("c")]
+        what_if = WhatIf(objects=(ObjectChange("Node/b", {"spec": {"unschedulable": True}}),))
+        whole = compose(apply_what_if(BASE, what_if, snapshot).document, snapshot)
+        names = [(o["metadata"]["name"], (o.get("spec") or {}).get("unschedulable")) for o in whole["spec"]["initial"]]
+        assert names[:4] == [("a", None), ("b", True), ("c", None), ("n1", None)]
+
+    @pytest.mark.parametrize(
+        "change, code",
+        [
+            (ObjectChange("Pod/default/nobody", {"spec": {}}), "E0724"),
+            (ObjectChange("Node/a/b", {"spec": {}}), "E0724"),
+            (ObjectChange("Node/n1"), "E0725"),
+            (ObjectChange("Node/n1", {"spec": {}}, at="soon"), "E0711"),
+        ],
+        ids=["not there", "a name that cannot be", "nothing to do", "no time"],
+    )
+    def test_what_cannot_be_done_is_refused(self, change, code):
+        with pytest.raises(ScenarioErrors) as found:
+            changed(objects=(change,))
+        assert found.value.errors[0].code == code
+
+    def test_yaml_says_the_same_both_ways(self):
+        what_if = WhatIf(
+            objects=(
+                ObjectChange("Pod/a/b", {"spec": {"nodeSelector": {"disk": None}}}),
+                ObjectChange("Pod/a/c", delete=True, at="5s"),
+            )
+        )
+        assert read_changes(write_changes(what_if)) == what_if
