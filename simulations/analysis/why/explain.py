@@ -18,7 +18,7 @@ def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None
     """Explain the pod `namespace/name` as of the record `at`, or as of now; None when the trace has no such pod.
 
     What followed from an attempt or a preemption is told to its end, also where `at` lies before it. `limit` bounds the rows of
-    the Filter table. Of pods that had the same name one after the other, the one that `at` belongs to is meant, or the last.
+    the tables by node. Of pods that had the same name one after the other, the one that `at` belongs to is meant, or the last.
     """
     records = _one_object(trace.about(f"pods/{pod}"), at)
     if not records:
@@ -34,9 +34,9 @@ def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None
     last = attempts[-1] if attempts else None
     data = (last.data if last is not None else None) or {}
     filters = tables.filter_table(data, facts, last.seq, limit) if last is not None else None
-    preemption = preemption_of(last, trace, facts) if last is not None else None
+    preemption = preemption_of(last, trace, facts, limit) if last is not None else None
     chosen = next((record for record in reversed(past) if record.verb == "preempt"), None)
-    room = preemption_from(chosen, trace, facts) if chosen is not None else None
+    room = preemption_from(chosen, trace, facts, limit) if chosen is not None else None
     victim = victimhood_of(records, trace, until)
     return Why(
         pod=pod,
@@ -54,7 +54,6 @@ def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None
         scores=tables.score_table(data, facts) if last is not None else None,
         preemption=preemption,
         victim=victim,
-        suggestions=tables.suggestions(filters),
         conditions=history.conditions_of(past),
         events=history.events_of(past),
         refusals=history.refusals_of(past),

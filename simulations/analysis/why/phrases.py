@@ -1,4 +1,4 @@
-"""Failure reasons in plain words, and the small changes that would lift them."""
+"""Failure reasons in plain words."""
 
 import re
 from collections.abc import Callable
@@ -44,26 +44,6 @@ _HELPLESS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-_CHANGES: tuple[tuple[re.Pattern[str], Callable[[_Match], str]], ...] = tuple(
-    (re.compile(pattern), words)
-    for pattern, words in (
-        (r"Insufficient (.+)", lambda m: f"lower its {m[1]} request, or raise its priority above the pods in its way"),
-        (r"Too many pods", lambda _: "raise the pod capacity of the nodes, or add a node"),
-        (r"untolerated taint(?:\(s\)| (\{.*\}))?", lambda m: f"let it tolerate the taint {m[1] or ''}".rstrip()),
-        (r"were unschedulable", lambda _: "uncordon them"),
-        (
-            r"node affinity/selector|satisfy plugin.*NodeAffinity",
-            lambda _: "loosen its node selector or affinity, or label the nodes",
-        ),
-        (r"requested node name", lambda _: "remove spec.nodeName"),
-        (r"free ports", lambda _: "drop its host port"),
-        (r"missing required label", lambda _: "label the nodes with the topology key"),
-        (r"topology spread", lambda _: "raise maxSkew, or use whenUnsatisfiable: ScheduleAnyway"),
-        (r"pod affinity rules", lambda _: "make its pod affinity preferred instead of required"),
-        (r"anti-affinity", lambda _: "make the pod anti-affinity preferred instead of required"),
-    )
-)
-
 
 def rejection(reason: str) -> str:
     """What the nodes do that a reason is about: `lack cpu`, `are cordoned`; the reason itself where it is unknown."""
@@ -80,12 +60,3 @@ def helpless(message: str) -> str:
         if pattern.search(message):
             return words
     return message
-
-
-def change(reason: str) -> str:
-    """The small change that would lift a reason; empty where none is known."""
-    for pattern, words in _CHANGES:
-        found = pattern.search(reason)
-        if found is not None:
-            return words(found)
-    return ""

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from simulations.analysis.reading import RunFacts, TraceReader, rows_of
+from simulations.analysis.reading import RunFacts, TraceReader
+from simulations.analysis.why.decision import decision_of, grouped, nodes_of
 from simulations.analysis.why.tables import NAMES_SHOWN
 from simulations.analysis.why.types import Candidate, NoCandidate, Preemption, VictimFate, Victimhood
 from simulations.analysis.words import object_name, of
@@ -12,16 +13,18 @@ from simulations.engine.kernel.trace import Record
 _MOST_STEPS = 8
 
 
-def preemption_of(attempt: Record, trace: TraceReader, facts: RunFacts) -> Preemption | None:
+def preemption_of(attempt: Record, trace: TraceReader, facts: RunFacts, limit: int) -> Preemption | None:
     """What PostFilter said in the cycle of `attempt`; None when it did not run."""
     found = next((effect for effect in trace.effects(attempt.seq) if effect.verb in ("preempt", "nopreempt")), None)
-    return None if found is None else preemption_from(found, trace, facts)
+    return None if found is None else preemption_from(found, trace, facts, limit)
 
 
-def preemption_from(found: Record, trace: TraceReader, facts: RunFacts) -> Preemption:
-    """What a `preempt` or `nopreempt` record says, and what became of the victims."""
+def preemption_from(found: Record, trace: TraceReader, facts: RunFacts, limit: int) -> Preemption:
+    """What a `preempt` or `nopreempt` record says, node by node (at most `limit`), and what became of the victims."""
     data = found.data or {}
     node = data.get("node") or ""
+    candidates = tuple(_candidate(entry, node, facts) for entry in data.get("candidates") or ())
+    nodes = nodes_of(found, trace.record(found.cause), facts)
     return Preemption(
         seq=found.seq,
         helped=found.verb == "preempt",
@@ -30,8 +33,14 @@ def preemption_from(found: Record, trace: TraceReader, facts: RunFacts) -> Preem
         rule=data.get("rule") or "",
         message=found.message,
         victims=tuple(_fate(entry, trace, found.seq) for entry in data.get("victims") or ()),
-        candidates=tuple(_candidate(entry, node, facts) for entry in data.get("candidates") or ()),
-        without=tuple(_without(entry, facts) for entry in data.get("none") or ()),
+        candidates=candidates,
+        without=tuple(
+            NoCandidate(reason, len(names), tuple(names[:NAMES_SHOWN]), answer)
+            for (answer, reason), names in grouped(nodes).items()
+        ),
+        nodes=nodes[:limit],
+        hidden=max(0, len(nodes) - limit),
+        decision=decision_of(candidates, node),
     )
 
 
@@ -41,12 +50,6 @@ def _candidate(entry: Mapping[str, Any], chosen: str, facts: RunFacts) -> Candid
         node, node == chosen, entry.get("violations", 0), entry.get("highest", 0), entry.get("sum", 0),
         entry.get("victims", 0), entry.get("start"), tuple(entry.get("names") or ()),
     )  # fmt: skip
-
-
-def _without(entry: Sequence[Any], facts: RunFacts) -> NoCandidate:
-    reason, runs = entry
-    rows = list(rows_of(runs))
-    return NoCandidate(reason, len(rows), tuple(facts.node_name(row) for row in rows[:NAMES_SHOWN]))
 
 
 def _fate(entry: Mapping[str, Any], trace: TraceReader, since: int) -> VictimFate:

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulations.analysis.reading import RunFacts, rows_of
-from simulations.analysis.why import phrases
 from simulations.analysis.why.types import (
     Cell,
+    Duel,
     FilterRow,
     FilterTable,
+    Lead,
     Outcome,
     RejectedGroup,
     ScoreCell,
     ScoreRow,
     ScoreTable,
-    Suggestion,
 )
 from simulations.analysis.words import plural
 
@@ -110,7 +110,22 @@ def score_table(data: Mapping[str, Any], facts: RunFacts) -> ScoreTable | None:
     ]
     rows.sort(key=lambda row: (-row.total, not row.chosen, row.node))
     tied = data.get("tie", 1)
-    return ScoreTable(plugins, tuple(rows), scores.get("kept") == "all", tied, _score_note(rows, tied, chosen))
+    return ScoreTable(
+        plugins, tuple(rows), scores.get("kept") == "all", tied, _score_note(rows, tied, chosen), _duel(rows, plugins)
+    )
+
+
+def _duel(rows: Sequence[ScoreRow], plugins: Sequence[tuple[str, int]]) -> Duel | None:
+    winner = next((row for row in rows if row.chosen), None)
+    runner_up = next((row for row in rows if not row.chosen), None)
+    if winner is None or runner_up is None:
+        return None
+    cells = zip(plugins, winner.cells, runner_up.cells, strict=True)
+    parts = [
+        Lead(name, weight, own.weighted, other.weighted, own.weighted - other.weighted) for (name, weight), own, other in cells
+    ]
+    parts.sort(key=lambda part: -abs(part.lead))
+    return Duel(winner.node, runner_up.node, winner.total - runner_up.total, tuple(parts))
 
 
 def _score_note(rows: Sequence[ScoreRow], tied: int, chosen: str) -> str:
@@ -121,23 +136,3 @@ def _score_note(rows: Sequence[ScoreRow], tied: int, chosen: str) -> str:
     if runner_up is None:
         return f"{chosen} has the highest total, {best}."
     return f"{chosen} has the highest total, {best}; next is {runner_up.node} with {runner_up.total}."
-
-
-def suggestions(table: FilterTable | None) -> tuple[Suggestion, ...]:
-    """Small changes that would lift a rejection, the one that frees most nodes first.
-
-    A node is rejected by its first failing plugin, so later ones may still object: that is said in the text.
-    """
-    if table is None or table.feasible:
-        return ()
-    counts: dict[str, int] = {}
-    for group in table.groups:
-        lifted = [phrases.change(reason) for reason in group.reasons]
-        if lifted and all(lifted):
-            text = " and ".join(dict.fromkeys(lifted))
-            counts[text] = counts.get(text, 0) + group.nodes
-    ordered = sorted(counts.items(), key=lambda item: -item[1])
-    return tuple(
-        Suggestion(f"{text[0].upper()}{text[1:]}: that lifts what rejects {plural(nodes, 'node')}.", nodes)
-        for text, nodes in ordered
-    )

@@ -101,6 +101,27 @@ class ScoreRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Lead:
+    """What a Score plugin gave the winner and the runner-up, weighted, and by how much the winner leads (below zero: it trails)."""
+
+    plugin: str
+    weight: int
+    winner: int
+    runner_up: int
+    lead: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """The winner of Score against the runner-up, the plugin that tells them apart most first; `lead` is the difference of totals."""
+
+    winner: str
+    runner_up: str
+    lead: int
+    parts: tuple[Lead, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreTable:
     """Scores, best node first. `note` says in words how the node was chosen, also where nothing was scored."""
 
@@ -109,6 +130,7 @@ class ScoreTable:
     complete: bool
     tied: int
     note: str
+    duel: Duel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +162,64 @@ class Candidate:
     names: tuple[str, ...]
 
 
+class NodeAnswer(StrEnum):
+    """What preemption came to on a node."""
+
+    CHOSEN = "chosen"
+    CANDIDATE = "candidate"
+    NO_ROOM = "no room"
+    """The dry run was made: pods of lower priority are not there, or the preemptor does not fit even without them."""
+    NOT_HELPFUL = "not helpful"
+    """What rejected the node no leaving pod would change (the scheduler counts it as "Preemption is not helpful")."""
+    NOT_TRIED = "not tried"
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionNode:
+    """A node and what preemption came to on it; `reason` names the victims of a candidate, else says why there is none."""
+
+    node: str
+    answer: NodeAnswer
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class NoCandidate:
-    """Nodes on which preemption does not help, and why."""
+    """Nodes on which preemption does not help, and why; `names` are the first few."""
 
     reason: str
     nodes: int
     names: tuple[str, ...]
+    answer: NodeAnswer = NodeAnswer.NO_ROOM
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule of the choice: what it compares of the winner and the runner-up, how many candidates were left after it.
+
+    The values are counts, priorities or (of the start) virtual ns; None for the last rule, which takes the first of equals.
+    """
+
+    rule: str
+    winner: int | None
+    runner_up: int | None
+    left: int
+    decided: bool
+    is_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Why the winner of several candidates won: the rule that decided, and the rules up to it."""
+
+    runner_up: str
+    rule: str
+    rows: tuple[RuleRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Preemption:
-    """What PostFilter found for the attempt."""
+    """What PostFilter found for the attempt; `nodes` are at most as many as the Filter table has rows, `without` covers all."""
 
     seq: int
     helped: bool
@@ -162,6 +230,9 @@ class Preemption:
     victims: tuple[VictimFate, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     without: tuple[NoCandidate, ...] = ()
+    nodes: tuple[PreemptionNode, ...] = ()
+    hidden: int = 0
+    decision: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,14 +307,6 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A small change that would lift a rejection, and on how many nodes."""
-
-    text: str
-    nodes: int
-
-
-@dataclass(frozen=True, slots=True)
 class Why:
     """Everything that the trace says about one pod, as of one record.
 
@@ -265,7 +328,6 @@ class Why:
     scores: ScoreTable | None
     preemption: Preemption | None
     victim: Victimhood | None
-    suggestions: tuple[Suggestion, ...]
     conditions: tuple[ConditionChange, ...]
     events: tuple[EventRow, ...]
     refusals: tuple[Refusal, ...]

@@ -204,16 +204,6 @@ class TestFilters:
         assert {cell.reasons for row in table.rows for cell in row.cells if cell.reasons} == {("tainted",), ("Insufficient cpu",)}
         assert [(group.plugin, group.nodes) for group in table.groups] == [("TaintToleration", 45), ("NodeResourcesFit", 5)]
 
-    def test_the_smallest_change_that_lifts_most_rejections_comes_first(self):
-        verdicts = [
-            ["NodeResourcesFit", "Unschedulable", ["Insufficient cpu"], [[0, 1]]],
-            ["TaintToleration", "Unschedulable", ["node(s) had untolerated taint {spot: true}"], [[1, 2]]],
-        ]
-        story, _ = tried(nodes=3, verdicts=verdicts)
-        first, second = why(story, "web-1").suggestions
-        assert first.text == "Let it tolerate the taint {spot: true}: that lifts what rejects 2 nodes."
-        assert second.text.startswith("Lower its cpu request")
-
 
 class TestScores:
     SCORES = {
@@ -248,6 +238,15 @@ class TestScores:
     def test_the_nominated_node_is_tried_first(self):
         table = why(preemption_story(), "urgent-1").scores
         assert table.note == "node-1 was tried first because the pod was nominated to it, and it fits: nothing was scored."
+
+    def test_the_winner_stands_against_the_runner_up_plugin_by_plugin(self):
+        story, _ = tried(feasible=2, node="node-1", reason="Scheduled", scores=self.SCORES, tie=1)
+        duel = why(story, "web-1").scores.duel
+        assert (duel.winner, duel.runner_up, duel.lead) == ("node-1", "node-3", 290)
+        assert [(part.plugin, part.winner, part.runner_up, part.lead) for part in duel.parts] == [
+            ("TaintToleration", 300, 0, 300),
+            ("NodeResourcesFit", 70, 80, -10),
+        ]
 
     def test_without_a_feasible_node_there_is_no_table(self):
         story, _ = tried(verdicts=VERDICTS)
