@@ -161,5 +161,5 @@ class Kubelet:
 def _seconds(text: str) -> int:
     try:
         return max(0, round(float(text) * SECOND))
-    except ValueError:
+    except (ValueError, OverflowError):  # no number, or an infinite one
         return 0

@@ -76,9 +76,16 @@ def test_a_bound_pod_runs_after_the_startup():
         (pod(on="n1"), 2, "Succeeded"),
         (pod(on="n1", grace=1), 1, "Failed"),
         (pod(on="n1", **{"oracle/stop-seconds": "7"}), 7, "Succeeded"),
+        (pod(on="n1", **{"oracle/stop-seconds": "1e999"}), 0, "Succeeded"),
         (pod(on="n1", **{"schedscope/exit-code": "143"}), 2, "Failed"),
     ],
-    ids=["its process stops", "its process is killed when the grace ends", "its own time to stop", "its own exit code"],
+    ids=[
+        "its process stops",
+        "its process is killed when the grace ends",
+        "its own time to stop",
+        "its own time is none",
+        "its own exit code",
+    ],
 )
 def test_a_deleted_pod_ends_within_its_grace_and_is_gone_after_the_cleanup(manifest, seconds, phase):
     _simulation, records = run(manifest, operations=[{"at": "1s", "deleteOperation": {"name": "p"}}])
