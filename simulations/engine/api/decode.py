@@ -10,7 +10,7 @@ from typing import Any, Final
 from simulations.engine.api import shapes, storage_decode
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.node import Node
-from simulations.engine.api.pod import Condition, OwnerReference, Pod
+from simulations.engine.api.pod import NO_DETAILS, Condition, ContainerStatus, OwnerReference, Pod, StatusDetails
 from simulations.engine.api.pod_spec import intern_pod_spec
 from simulations.engine.api.quantity import parse_quantity, resource_value
 from simulations.engine.api.scheduling import Taint
@@ -154,7 +154,7 @@ def _owners(metadata: Document) -> tuple[OwnerReference, ...]:
     )
 
 
-def _conditions(status: Document) -> tuple[Condition, ...]:
+def _conditions(status: Document, epoch: datetime) -> tuple[Condition, ...]:
     conditions = status.get("conditions") or []
     if not isinstance(conditions, list) or not all(isinstance(c, Mapping) for c in conditions):
         raise ScenarioError("E0213", "expected a list of mappings", "status.conditions")
@@ -164,8 +164,32 @@ def _conditions(status: Document) -> tuple[Condition, ...]:
             str(c.get("status") or "Unknown"),
             str(c.get("reason") or ""),
             str(c.get("message") or ""),
+            since=parse_time(c.get("lastTransitionTime"), epoch, f"status.conditions[{i}].lastTransitionTime"),
         )
-        for c in conditions
+        for i, c in enumerate(conditions)
+    )
+
+
+_DETAILS: Final = ("reason", "qosClass", "containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+
+
+def _details(status: Document) -> StatusDetails:
+    raw = {name: status[name] for name in _DETAILS if status.get(name)}
+    if not raw:
+        return NO_DETAILS
+    regular, init, ephemeral = (tuple(_container(c) for c in raw.get(name) or ()) for name in _DETAILS[2:])
+    return StatusDetails(str(raw.get("reason") or ""), str(raw.get("qosClass") or ""), regular, init, ephemeral, raw)
+
+
+def _container(status: Document) -> ContainerStatus:
+    state = status.get("state") or {}
+    waiting, terminated = state.get("waiting") or {}, state.get("terminated")
+    return ContainerStatus(
+        str(status.get("name") or ""),
+        status.get("restartCount") or 0,
+        str(waiting.get("reason") or ""),
+        str((terminated or {}).get("reason") or ""),
+        None if terminated is None else terminated.get("exitCode") or 0,
     )
 
 
@@ -190,7 +214,8 @@ def decode_pod(document: Document, epoch: datetime) -> Pod:
     pod.node_name = str(spec_document.get("nodeName") or "")
     pod.nominated_node_name = str(status.get("nominatedNodeName") or "")
     pod.phase = str(status.get("phase") or "Pending")
-    pod.conditions = _conditions(status)
+    pod.conditions = _conditions(status, epoch)
+    pod.details = _details(status)
     pod.start_time = parse_time(status.get("startTime"), epoch, "status.startTime")
     return pod
 
@@ -243,7 +268,7 @@ def decode_node(document: Document, epoch: datetime) -> Node:
     node.annotations = _texts(metadata, "annotations")
     node.taints = decode_taints(spec.get("taints"))
     node.unschedulable = bool(spec.get("unschedulable"))
-    node.conditions = _conditions(status)
+    node.conditions = _conditions(status, epoch)
     node.images = _images(status)
     node.raw_status = dict(status)
     node.created = parse_time(metadata.get("creationTimestamp"), epoch, "metadata.creationTimestamp") or 0

@@ -52,6 +52,7 @@ def pod_manifest(pod: Pod, epoch: datetime) -> dict[str, Any]:
         status["startTime"] = format_time(pod.start_time, epoch)
     if pod.conditions:
         status["conditions"] = [condition_manifest(c) for c in pod.conditions]
+    status |= pod.details.raw
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
 
 

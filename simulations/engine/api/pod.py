@@ -22,13 +22,41 @@ FAILED: Final = "Failed"
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A status condition; `status` is "True", "False" or "Unknown"."""
+    """A status condition; `status` is "True", "False" or "Unknown". `since` is its lastTransitionTime, which no comparison looks at."""
 
     type: str
     status: str
     reason: str = ""
     message: str = ""
     observed_generation: int = 0
+    since: SimTime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerStatus:
+    """What the kubelet says of a container: how often it started again, why it waits, why and with what code it ended."""
+
+    name: str
+    restarts: int = 0
+    waiting: str = ""
+    terminated: str = ""
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatusDetails:
+    """The parts of a Pod's status that few Pods have: `reason`, the QoS class, and what is said of each container."""
+
+    reason: str = ""
+    qos_class: str = ""
+    containers: tuple[ContainerStatus, ...] = ()
+    init_containers: tuple[ContainerStatus, ...] = ()
+    ephemeral_containers: tuple[ContainerStatus, ...] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """The fields as the manifest has them."""
+
+
+NO_DETAILS: Final = StatusDetails()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +129,8 @@ class Pod:
     """
 
     __slots__ = (
-        "annotations", "conditions", "created", "deletion_grace", "deletion_time", "finalizers", "generation", "labels", "name",
-        "namespace", "node_name", "nominated_node_name", "owners", "phase", "resource_version", "spec", "start_time", "uid",
+        "annotations", "conditions", "created", "deletion_grace", "deletion_time", "details", "finalizers", "generation", "labels",
+        "name", "namespace", "node_name", "nominated_node_name", "owners", "phase", "resource_version", "spec", "start_time", "uid",
     )  # fmt: skip
     kind: Final = "Pod"
 
@@ -119,6 +147,7 @@ class Pod:
         self.nominated_node_name = ""
         self.phase = PENDING
         self.conditions: tuple[Condition, ...] = ()
+        self.details = NO_DETAILS
         self.start_time: SimTime | None = None
         self.created: SimTime = 0
         self.deletion_time: SimTime | None = None
@@ -176,6 +205,7 @@ class Pod:
         copy.created = self.created
         copy.deletion_grace = self.deletion_grace
         copy.deletion_time = self.deletion_time
+        copy.details = self.details
         copy.finalizers = self.finalizers
         copy.generation = self.generation
         copy.labels = self.labels

@@ -71,6 +71,12 @@ METADATA: Final = {
     "deletionGracePeriodSeconds": NUMBER,
 }  # fmt: skip
 _CONDITIONS: Final = [{"type": TEXT, "status": TEXT, "reason": TEXT, "message": TEXT}]
+_CONTAINER_STATUSES: Final = [
+    {
+        "name": TEXT, "restartCount": NUMBER,
+        "state": {"waiting": {"reason": TEXT}, "terminated": {"reason": TEXT, "exitCode": NUMBER}, "running": {}},
+    }
+]  # fmt: skip
 _TEMPLATE: Final = {"metadata": {"labels": TEXTS, "annotations": TEXTS}, "spec": POD_SPEC}
 _ROLLING: Final = {
     "type": TEXT,
@@ -120,7 +126,15 @@ _OF_KIND: Final[dict[str, Shape]] = {
     **_STORAGE,
     "Pod": {
         "spec": POD_SPEC,
-        "status": {"phase": TEXT, "nominatedNodeName": TEXT, "conditions": _CONDITIONS, "startTime": ANY},
+        "status": {
+            "phase": TEXT,
+            "nominatedNodeName": TEXT,
+            "conditions": _CONDITIONS,
+            "startTime": ANY,
+            "reason": TEXT,
+            "qosClass": TEXT,
+            **dict.fromkeys(("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"), _CONTAINER_STATUSES),
+        },
     },
     "Node": {
         "spec": {"taints": [{"key": TEXT, "value": TEXT, "effect": TEXT}], "unschedulable": FLAG},

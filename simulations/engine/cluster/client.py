@@ -117,7 +117,7 @@ class Client:
         cause: int = 0,
     ) -> Future[Answer]:
         """PATCH pods/status as a kubelet does: phase, start and conditions, and why where it says so."""
-        change = writes.StatusChange(tuple(conditions), phase=phase, start=start)
+        change = writes.StatusChange(tuple(conditions), phase=phase, start=start, reason=reason)
         status = writes.status_patch(pod, change)
         if reason:
             status |= {"reason": reason, "message": message}

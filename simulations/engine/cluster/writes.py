@@ -38,6 +38,7 @@ class StatusChange:
     nominated: str | None = None
     phase: str | None = None
     start: SimTime | None = None
+    reason: str = ""
 
 
 def record(api: ApiServer, call: "Call", answer: Answer) -> Answer:
@@ -188,7 +189,7 @@ def bind(api: ApiServer, call: "Call", uid: str, node_name: str) -> Answer:
         return conflict(f'Operation cannot be fulfilled on pods/binding "{pod.name}": {text}')
     changes: dict[str, Any] = {
         "node_name": node_name,
-        "conditions": _with_condition(pod.conditions, Condition("PodScheduled", "True")),
+        "conditions": with_condition(pod.conditions, Condition("PodScheduled", "True"), api.loop.now),
         "labels": _topology_labels(api, pod, node_name),
     }
     if api.settings.feature_gates.get("ClearingNominatedNodeNameAfterBinding", True):
@@ -203,8 +204,11 @@ def _topology_labels(api: ApiServer, pod: Pod, node_name: str) -> Any:
     return intern_labels({**pod.labels, **topology}) if topology else pod.labels
 
 
-def _with_condition(conditions: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]:
-    if any(c.type == new.type for c in conditions):
+def with_condition(conditions: tuple[Condition, ...], new: Condition, now: SimTime) -> tuple[Condition, ...]:
+    """The conditions with one set; its lastTransitionTime stays where its status does."""
+    old = next((c for c in conditions if c.type == new.type), None)
+    new = replace(new, since=old.since if old is not None and old.status == new.status else now)
+    if old is not None:
         return tuple(new if c.type == new.type else c for c in conditions)
     return (*conditions, new)
 
@@ -248,7 +252,7 @@ def patch_status(api: ApiServer, call: "Call", uid: str, change: StatusChange) -
     call.uid = uid
     conditions = pod.conditions
     for condition in change.conditions:
-        conditions = _with_condition(conditions, condition)
+        conditions = with_condition(conditions, condition, api.loop.now)
     changed = pod.replace(conditions=conditions)
     if change.nominated is not None:
         changed.nominated_node_name = change.nominated
@@ -256,7 +260,10 @@ def patch_status(api: ApiServer, call: "Call", uid: str, change: StatusChange) -
         changed.phase = change.phase
     if change.start is not None and changed.start_time is None:
         changed.start_time = change.start
-    same = ("conditions", "nominated_node_name", "phase", "start_time")
+    if change.reason and change.reason != changed.details.reason:
+        details = changed.details
+        changed.details = replace(details, reason=change.reason, raw={**details.raw, "reason": change.reason})
+    same = ("conditions", "nominated_node_name", "phase", "start_time", "details")
     if all(getattr(changed, name) == getattr(pod, name) for name in same):
         return Answer(200, object=pod)
     return store_answer(api, call, api.store(changed), pod)
@@ -342,7 +349,7 @@ def _keep_unwritten(changed: Pod, old: Pod) -> None:
     """What a manifest in whole seconds cannot carry stays as it was."""
     changed.uid, changed.created, changed.start_time = old.uid, old.created, old.start_time
     changed.deletion_time, changed.deletion_grace = old.deletion_time, old.deletion_grace
-    changed.conditions = old.conditions
+    changed.conditions, changed.details = old.conditions, old.details
     changed.generation = old.generation + (1 if changed.spec is not old.spec else 0)
 
 
