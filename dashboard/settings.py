@@ -173,6 +173,7 @@ CELERY_TASK_DEFAULT_QUEUE = "runs"
 CELERY_TASK_DEFAULT_PRIORITY = 6  # 0 is taken first; a person waits for an import, and housekeeping must not wait behind runs
 CELERY_TASK_ROUTES = {
     "simulations.run_import": {"queue": "runs", "priority": 3},
+    "simulations.find_fit": {"queue": "runs", "priority": 3},
     "simulations.reap": {"queue": "runs", "priority": 0},
     "simulations.sweep*": {"queue": "sweeps"},
     "simulations.watch*": {"queue": "live"},

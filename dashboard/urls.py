@@ -4,7 +4,7 @@ from django.conf import settings
 from django.urls import path, re_path
 
 from dashboard.api.routes import api
-from dashboard.views import clusters, errors, export, health, imports, landing, openb, run_page, runs, share, what_if, why
+from dashboard.views import clusters, errors, export, fit, health, imports, landing, openb, run_page, runs, share, what_if, why
 
 urlpatterns = [
     path("", landing.landing, name="landing"),
@@ -23,6 +23,7 @@ urlpatterns = [
     path("runs/<int:run_id>/overview.json", run_page.overview, name="run-overview"),
     path("runs/<int:run_id>/cancel", runs.cancel, name="cancel-run"),
     path("runs/<int:run_id>/why/", why.why, name="why"),
+    path("runs/<int:run_id>/fit/", fit.fit, name="fit"),
     path("runs/<int:run_id>/export/<slug:table>.csv", export.table, name="export"),
     path("runs/<int:run_id>/export/metrics.prom", export.metrics, name="metrics"),
     path("runs/<int:run_id>/share/", share.links, name="share"),

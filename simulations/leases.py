@@ -174,6 +174,16 @@ class Lease:
         return bool(type(self.job)._default_manager.filter(pk=self.job.pk).values_list("cancel_requested", flat=True).first())
 
 
+def announce(job: LeasedJob, task: Any) -> None:
+    """Hand a job to the workers; without a broker it stays queued, and a worker that comes up takes it."""
+    try:
+        task.apply_async((job.pk,), retry=False)
+    except Exception:  # whatever the broker's client raises
+        logger.warning("%s %s waits: no broker answers", type(job).__name__, job.pk)
+        return
+    type(job)._default_manager.filter(pk=job.pk).update(announced=timezone.now())
+
+
 # -- the reaper ----------------------------------------------------------------------------------------------------
 
 

@@ -149,6 +149,27 @@ class Run(LeasedJob):
         return f"{self.name} #{self.pk}"
 
 
+class FitSearch(LeasedJob):
+    """What would have let a pod fit at one attempt of a run: asked, searched for, answered."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="fit_searches")
+    pod = models.CharField(max_length=600, help_text="namespace/name")
+    uid = models.CharField(max_length=64)
+    seq = models.PositiveBigIntegerField(help_text="The record of the attempt.")
+    started_at = models.BigIntegerField(help_text="When its cycle began: virtual time, ns since T+0.")
+    answer = models.JSONField(null=True, help_text="The suggestions; empty until they are found.")
+
+    class Meta(LeasedJob.Meta):
+        ordering: ClassVar = ["-created", "-id"]
+        constraints: ClassVar = [
+            *LeasedJob.Meta.constraints,
+            models.UniqueConstraint(fields=["run", "seq"], name="fit_search_once_an_attempt"),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.run_id}, {self.pod} at {self.seq}"
+
+
 class ShareLink(models.Model):
     """A link that lets whoever has it look at a run. Only the digest of its secret is kept."""
 

@@ -21,7 +21,8 @@ from simulations.engine.trace_format import encode
 from simulations.engine.whatif import compose
 from simulations.importers.kubectl import Import, import_objects
 from simulations.leases import Lease, LeaseLostError, StorageFullError, patiently
-from simulations.models import Cluster, ImportJob, JobState, LeasedJob, Run, Snapshot
+from simulations.models import Cluster, FitSearch, ImportJob, JobState, LeasedJob, Run, Snapshot
+from simulations.pipelines import counterfactual
 from simulations.pipelines.prepare import scenario_of_document
 from simulations.pipelines.simulate import Batch, Hooks, simulate
 
@@ -128,6 +129,35 @@ class _Writer:
             time.sleep(min(left, leases.LOOK_FOR_CANCEL))
 
 
+# -- what would let a pod fit ----------------------------------------------------------------------------------------
+
+
+@shared_task(name="simulations.find_fit")
+def find_fit(job_id: int) -> None:
+    """Search for the smallest changes that one attempt's pod would have fitted with, and try them out."""
+    job = patiently(lambda: leases.claim(FitSearch, job_id))
+    if job is not None:
+        _work(job, "search", lambda lease: _find_fit(job, lease))
+
+
+def _find_fit(job: FitSearch, lease: Lease) -> None:
+    question = patiently(lambda: question_of(job))
+    found = counterfactual.answer(question, should_stop=lambda: lease.should_stop)
+    if lease.lost:
+        raise LeaseLostError
+    state = JobState.CANCELLED if lease.cancelled else JobState.SUCCEEDED
+    answer = found.as_dict() if found is not None else None
+    patiently(lambda: leases.finish(job, state, answer=answer, progress=1.0))
+
+
+def question_of(job: FitSearch) -> counterfactual.Question:
+    """What is asked: the run's scenario and seed, and the attempt."""
+    scenario = job.run.scenario
+    objects = results.decompress(scenario.snapshot.objects_blob) if scenario.snapshot is not None else []
+    document: dict[str, Any] = results.decompress(scenario.document)
+    return counterfactual.Question(document, objects, job.run.seed, job.uid, job.started_at)
+
+
 # -- imports -------------------------------------------------------------------------------------------------------
 
 
@@ -185,7 +215,7 @@ def keep_import(name: str, found: Import, owner: int | None = None) -> Cluster:
 
 # -- housekeeping --------------------------------------------------------------------------------------------------
 
-JOBS: Final[tuple[tuple[type[LeasedJob], Any], ...]] = ((Run, execute_run), (ImportJob, run_import))
+JOBS: Final[tuple[tuple[type[LeasedJob], Any], ...]] = ((Run, execute_run), (ImportJob, run_import), (FitSearch, find_fit))
 
 
 @shared_task(name="simulations.reap", ignore_result=True)

@@ -11,8 +11,9 @@ from ninja.errors import HttpError, ValidationError
 
 from dashboard.access import viewer
 from dashboard.api.origin import same_site
-from dashboard.api.schemas import ClusterOut, Finding, ImportOut, NewRun, Refusal, RunOut, SampleOut
-from simulations import access, queries, services
+from dashboard.api.schemas import ClusterOut, Finding, FitQuestion, ImportOut, NewRun, Refusal, RunOut, SampleOut
+from dashboard.api.wire import wire
+from simulations import access, fit, queries, services
 from simulations.queries import RunRow
 from simulations.services import ScenarioErrors, read_changes
 
@@ -129,6 +130,37 @@ def cancel_run(request: HttpRequest, run_id: int) -> RunOut:
         _missing("run", run_id)
     services.cancel_run(run_id)
     return get_run(request, run_id)
+
+
+# -- explanations --------------------------------------------------------------------------------------------------
+
+
+@api.get("/runs/{int:run_id}/why", response={200: dict[str, Any], **ERRORS})
+def why(request: HttpRequest, run_id: int, pod: str, seq: int | None = None) -> Any:
+    """Why a pod (`namespace/name`) is where it is, as of a record or as of now; docs/explanations.md says what is in it."""
+    if queries.run(run_id) is None:
+        _missing("run", run_id)
+    found = queries.why(run_id, pod, seq)
+    if found is None:
+        raise HttpError(404, f"run {run_id} has no record of a pod {pod!r}")
+    return wire(found)
+
+
+@api.post("/runs/{int:run_id}/fit", response={202: dict[str, Any], **ERRORS})
+def search_fit(request: HttpRequest, run_id: int, wanted: FitQuestion) -> Any:
+    """Search for the smallest changes that a pod would have fitted with, at its last refused attempt up to a record."""
+    if queries.run(run_id) is None:
+        _missing("run", run_id)
+    return 202, wire(fit.ask(run_id, wanted.pod, wanted.seq, viewer(request).user))
+
+
+@api.get("/runs/{int:run_id}/fit/{int:seq}", response={200: dict[str, Any], **ERRORS})
+def get_fit(request: HttpRequest, run_id: int, seq: int) -> Any:
+    """The search about the attempt with this record; ask again until its state is succeeded, failed or cancelled."""
+    found = fit.of_attempt(run_id, seq)
+    if found is None:
+        _missing("search about the record", seq)
+    return wire(found)
 
 
 # -- clusters and samples ------------------------------------------------------------------------------------------

@@ -27,6 +27,13 @@ class NewRun(Wire):
     token: str | None = Field(None, max_length=64, description="The same token gives the same run.")
 
 
+class FitQuestion(Wire):
+    """A pod that found no node: the attempt is its last one up to the record `seq`, or its last one at all."""
+
+    pod: str = Field(max_length=600, description="namespace/name")
+    seq: int | None = Field(None, ge=1, le=2**62)
+
+
 class Finding(Wire):
     """One thing that is wrong with the input."""
 

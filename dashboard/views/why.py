@@ -6,7 +6,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.access import looks_only
 from dashboard.views.errors import not_found
-from simulations import queries
+from simulations import fit, queries
 
 
 @looks_only
@@ -21,4 +21,4 @@ def why(request: HttpRequest, run_id: int) -> HttpResponse:
     if answer is None:
         return render(request, "run/_why_unknown.html", {"pod": pod}, status=404)
     template = "run/_why.html" if request.headers.get("HX-Request") else "why.html"
-    return render(request, template, {"why": answer, "run_id": run_id})
+    return render(request, template, {"why": answer, "run_id": run_id, "refused": fit.refused(answer)})

@@ -94,6 +94,8 @@ _TABLE = (
     ("E0622", "There is no such run.", "Open the list of runs."),
     ("E0623", "A run needs a scenario or a cluster, one of the two.", "Give a file or --cluster ID."),
     ("E0624", "The cursor of a request is not a record number.", "Reload the page."),
+    ("E0625", "The run has no such pod.", "Write it as namespace/name; the run's table of pods has them all."),
+    ("E0626", "The pod was not refused at that attempt.", "Ask about an attempt that found no node."),
     ("E0630", "There is no benchmark of that name.", "Take one of those that the message lists; see docs/benchmarks.md."),
     ("E0650", "Nobody is signed in.", "Sign in, then send it again."),
     ("E0651", "A form was sent that somebody else had sent before.", "Load the page again and fill it in."),

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from simulations.engine.api.pod import Pod
+from simulations.engine.cluster.answers import DELETED, WatchEvent
 from simulations.engine.counterfactual import Answer, Fit, smallest_changes
 from simulations.engine.counterfactual.changes import Target, target_of, what_if_of
 from simulations.engine.kernel.clock import SimTime
@@ -39,9 +40,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class TriedOut:
-    """What became of the Pod when the scenario was run with the change: where it was bound and when, or that it was not.
+    """What became of the Pod in a run: on which Node it was and when that was seen, or that it got none.
 
-    For a workload that makes its Pods anew it says how many of them have no Node at the end (`pending`) of how many (`pods`).
+    Where a workload was changed, its Pods have other names: then `time` is when none of them (`pods`) waited for a Node any more, and
+    `pending` are those that did at the end.
     """
 
     placed: bool
@@ -66,11 +68,12 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The suggestions, smallest first, how often the scheduler was asked, and how many suggestions were run."""
+    """The suggestions, smallest first, how often the scheduler was asked, how many suggestions were run, and the run without any."""
 
     suggestions: tuple[Suggestion, ...]
     asked: int
     tried: int
+    without: TriedOut
 
     def as_dict(self) -> dict[str, Any]:
         """As it is stored and sent."""
@@ -79,12 +82,52 @@ class Answered:
 
 @dataclass(slots=True)
 class _Found:
-    """What was found at the instant of the attempt."""
+    """What was found at the instant of the attempt, and who waits for the Pod to be placed."""
 
     answer: Answer
     pod: Pod
     target: Target
     what_ifs: tuple[WhatIf, ...]
+    waiting: "_Waiting"
+
+
+class _Waiting:
+    """Watches the Pods of a target from now on, until none of them waits for a Node at or after an instant."""
+
+    def __init__(self, simulation: Simulation, target: Target, since: SimTime) -> None:
+        self._simulation = simulation
+        self._target = target
+        self._since = since
+        self._waits: dict[tuple[str, str], bool] = {}
+        self._node = ""
+        self.placed_at: SimTime | None = None
+        simulation.api.watch("Pod", self._hear)
+
+    def _hear(self, event: WatchEvent) -> None:
+        pod: Pod = event.object
+        if (
+            target_of(pod, frozenset() if self._target.template else frozenset({self._target.object}), self._simulation.api.get)
+            != self._target
+        ):
+            return
+        if event.type == DELETED or pod.terminal or pod.terminating:
+            self._waits.pop(pod.key, None)
+        else:
+            self._waits[pod.key] = not pod.node_name
+            self._node = pod.node_name
+        self._look()
+
+    def _look(self) -> None:
+        now = self._simulation.loop.now
+        if self.placed_at is None and now >= self._since and self._waits and not any(self._waits.values()):
+            self.placed_at = now
+
+    def outcome(self) -> TriedOut:
+        """How it stands."""
+        self._look()
+        pods, pending = len(self._waits), sum(self._waits.values())
+        placed = self.placed_at is not None
+        return TriedOut(placed, "" if self._target.template else self._node, self.placed_at, pods, pending)
 
 
 Stop = Callable[[], bool]
@@ -109,7 +152,7 @@ def answer(question: Question, *, tried: int = TRIED, should_stop: Stop | None =
                 left -= 1
                 outcome = _try_out(question, changes, found, stop)
             suggestions.append(_suggestion(fit, found.target, write_changes(what_if) if changes is not None else "", outcome))
-    return Answered(tuple(suggestions), found.answer.asked, tried - left)
+    return Answered(tuple(suggestions), found.answer.asked, tried - left, found.waiting.outcome())
 
 
 def _suggestion(fit: Fit, target: Target, changes: str, tried: TriedOut | None) -> Suggestion:
@@ -118,7 +161,7 @@ def _suggestion(fit: Fit, target: Target, changes: str, tried: TriedOut | None) 
 
 
 def _at_the_attempt(question: Question, should_stop: Stop) -> _Found | None:
-    """Run to the cycle and ask."""
+    """Run to the cycle, ask, and run on to see what became of the Pod: asking changes nothing."""
     found: list[_Found] = []
     spec = question.document if is_recorded(question.document) else question.document.get("spec") or {}
 
@@ -129,11 +172,11 @@ def _at_the_attempt(question: Question, should_stop: Stop) -> _Found | None:
         api = simulation.api
         target = target_of(cycle.pod, written(spec, question.objects), api.get)
         what_ifs = tuple(what_if_of(fit, cycle.pod, target, cycle.now, api.list("PriorityClass")) for fit in answered.fits)
-        found.append(_Found(answered, cycle.pod, target, what_ifs))
+        found.append(_Found(answered, cycle.pod, target, what_ifs, _Waiting(simulation, target, cycle.now)))
 
     scenario = scenario_of_document(compose(question.document, question.objects) if question.objects else question.document)
     simulation = Simulation(scenario, question.seed, on_cycle=on_cycle)
-    simulation.run(lambda: bool(found) or should_stop())
+    simulation.run(lambda: bool(found and found[0].waiting.placed_at is not None) or should_stop())
     return found[0] if found else None
 
 
@@ -155,23 +198,8 @@ def _try_out(question: Question, document: Document, found: _Found, should_stop:
     except ScenarioErrors:
         return None
     simulation = Simulation(scenario, question.seed)
-    pod = found.pod
-
-    def bound() -> bool:
-        now = simulation.api.get("Pod", pod.namespace, pod.name)
-        return now is not None and bool(now.node_name)
-
-    if found.target.template:
-        simulation.run(should_stop)
-        return _of_workload(simulation, found.target)
-    simulation.run(lambda: should_stop() or bound())
-    if not bound():
-        return TriedOut(placed=False)
-    return TriedOut(placed=True, node=simulation.api.get("Pod", pod.namespace, pod.name).node_name, time=simulation.loop.now)
-
-
-def _of_workload(simulation: Simulation, target: Target) -> TriedOut:
-    written_pods: frozenset[str] = frozenset()
-    pods = [p for p in simulation.api.list("Pod") if target_of(p, written_pods, simulation.api.get) == target and not p.terminal]
-    pending = sum(1 for p in pods if not p.node_name)
-    return TriedOut(placed=bool(pods) and not pending, pods=len(pods), pending=pending)
+    waiting: list[_Waiting] = []
+    since = question.started if found.target.template else min(0, -scenario.warmup)
+    simulation.loop.after(0, lambda: waiting.append(_Waiting(simulation, found.target, since)))
+    simulation.run(lambda: should_stop() or (bool(waiting) and waiting[0].placed_at is not None))
+    return waiting[0].outcome() if waiting else None

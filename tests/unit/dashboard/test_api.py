@@ -99,4 +99,4 @@ def test_the_own_page_can(api):
 def test_the_description_names_every_call_and_is_openapi(api):
     found = api.get("/api/openapi.json").json()
     assert found["openapi"].startswith("3.1")
-    assert len(found["paths"]) == 7
+    assert len(found["paths"]) == 10

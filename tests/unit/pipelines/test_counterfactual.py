@@ -248,3 +248,25 @@ def test_asking_changes_nothing_in_the_scheduler():
 )
 def test_a_part_is_told_in_words(part, text):
     assert part_text(part.kind, part.target, part.before, part.after) == text
+
+
+def test_it_says_what_became_of_the_pod_without_any_change():
+    relief = {"kind": "Node", "name": "n1", "patch": {"spec": {"unschedulable": None}}}
+    helped = document(make_pod("wanted"), node("n1").cordoned(), later=[{"at": "7s", "patchOperation": relief}])
+    assert ask(helped).without.time > 7 * SECOND
+    assert not ask(document(make_pod("wanted"), node("n1").cordoned())).without.placed
+
+
+def test_a_change_that_others_of_the_workload_undo_is_tried_and_said_to_fail():
+    """With a higher priority for all its pods, none of them has lower ones to preempt."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": make_pod("x").request(cpu="2500m").manifest()["spec"]}
+    workload = {
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+    }  # fmt: skip
+    base = document(make_pod("unrelated"), node("n1"), workload)
+    records = []
+    Simulation(parse_scenario(base), on_records=records.extend).run()
+    attempt = next(r for r in records if r.verb == "attempt" and r.reason == "Unschedulable")
+    found = of_kind(answer(Question(base, (), 1, attempt.uid, attempt.data["started"])), "priority")
+    assert (found.tried.placed, found.tried.pods, found.tried.pending) == (False, 2, 1)
