@@ -133,6 +133,15 @@ def run(run_id: int) -> RunRow | None:
     return None if found is None else _run_row(found)
 
 
+def run_of_pair(found: RunRow, viewer: Viewer) -> RunRow | None:
+    """The viewer's newest finished run of the sample that the run's sample is compared with: same seed, same changes."""
+    entry = sample(found.sample)
+    if entry is None or not entry.pair:
+        return None
+    rows = visible(_runs(), viewer).filter(scenario__sample=entry.pair, seed=found.seed, state="succeeded")[:RUNS_ON_A_PAGE]
+    return next((row for row in map(_run_row, rows) if row.changes == found.changes), None)
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
     """A cluster as the tables show it."""

@@ -40,6 +40,18 @@ def duration(ns: int | None) -> str:
 
 
 @register.filter
+def seconds(value: float | None) -> str:
+    """Seconds in the unit that suits them; nothing for None."""
+    return "" if value is None else duration(round(value * SECOND))
+
+
+@register.filter
+def milliseconds(value: float | None) -> str:
+    """The same for milliseconds."""
+    return "" if value is None else seconds(value / 1000)
+
+
+@register.filter
 def since(moment: datetime | None) -> str:
     """How long ago, as kubectl writes ages."""
     return "" if moment is None else age((timezone.now() - moment).total_seconds())

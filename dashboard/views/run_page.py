@@ -22,6 +22,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     sample = queries.sample(run.sample) if run.sample else None
     context: dict[str, Any] = {"run": run, "sample": sample, "facts": queries.facts(run_id).begin, "tables": queries.table_names()}
     context["mine"] = access.is_theirs(viewer(request), "run_id", run_id)
+    context |= _pair(request, run)
     return render(request, "run.html", context)
 
 
@@ -32,7 +33,16 @@ def header(request: HttpRequest, run_id: int) -> HttpResponse:
     run = queries.run(run_id)
     if run is None:
         return not_found(request, f"There is no run {run_id}.")
-    return render(request, "run/_figures.html", {"run": run, "facts": queries.facts(run_id).begin})
+    mine = access.is_theirs(viewer(request), "run_id", run_id)
+    context = {"run": run, "facts": queries.facts(run_id).begin, "mine": mine, **_pair(request, run)}
+    return render(request, "run/_figures.html", context)
+
+
+def _pair(request: HttpRequest, run: queries.RunRow) -> dict[str, Any]:
+    """The sample that the run's is best compared with, and the runs whose loops stand side by side: this one, then its pair's."""
+    sample = queries.sample(run.sample) if run.sample else None
+    pair = queries.run_of_pair(run, viewer(request))
+    return {"pair": queries.sample(sample.pair) if sample is not None else None, "loops": [run] if pair is None else [run, pair]}
 
 
 @looks_only
