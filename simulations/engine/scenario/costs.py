@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from simulations.engine.api.durations import parse_duration
 from simulations.engine.cluster.costs import PRESETS, Costs, CycleCost, Latency
 from simulations.engine.cluster.faults import Fault
 from simulations.engine.kernel.errors import ScenarioError
-from simulations.engine.scenario.durations import parse_duration
 from simulations.engine.scenario.fields import Fields
 
 _VERBS = ("create", "update", "patch", "delete")

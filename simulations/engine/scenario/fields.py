@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from simulations.engine.api.durations import parse_duration
 from simulations.engine.kernel.errors import ScenarioError
-from simulations.engine.scenario.durations import parse_duration
 
 T = TypeVar("T")
 

@@ -15,6 +15,7 @@ from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.cluster.client import UNSET, Client
 from simulations.engine.cluster.costs import CycleCost
+from simulations.engine.cluster.event_recorder import EventRecorder
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.loop import EventLoop, Future, Steps
 from simulations.engine.kernel.trace import Trace
@@ -29,7 +30,6 @@ from simulations.engine.scheduler.preemption.outcome_data import outcome_data
 from simulations.engine.scheduler.queue.in_flight import Happened
 from simulations.engine.scheduler.queue.queued_pod import QueuedPod
 from simulations.engine.scheduler.queue.scheduling_queue import SchedulingQueue
-from simulations.engine.scheduler.recorder import EventRecorder
 
 ASSIGNED_POD_DELETE = ClusterEvent(Resource.POD, Action.DELETE, "AssignedPodDelete")
 

@@ -7,6 +7,7 @@ from typing import Any
 from simulations.engine.api.pod import Pod
 from simulations.engine.cluster.api_server import ApiServer
 from simulations.engine.cluster.client import Client
+from simulations.engine.cluster.event_recorder import EventRecorder
 from simulations.engine.kernel.clock import MICROSECOND, SECOND
 from simulations.engine.kernel.loop import Steps
 from simulations.engine.scheduler.cache.cache import SchedulerCache
@@ -16,7 +17,6 @@ from simulations.engine.scheduler.framework.plugin import Handle
 from simulations.engine.scheduler.preemption.executor import KEP, OBSERVED, PreemptionExecutor
 from simulations.engine.scheduler.queue.queued_pod import Backoff, QueuedPod
 from simulations.engine.scheduler.queue.scheduling_queue import SchedulingQueue
-from simulations.engine.scheduler.recorder import EventRecorder
 from simulations.engine.scheduler.schedule_one import Cycle, Parts, SchedulingLoop
 
 DEFAULT_QPS = 50.0

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.cluster.client import Client
+from simulations.engine.cluster.event_recorder import EventRecorder
 from simulations.engine.kernel.loop import EventLoop, Future, Steps, all_of
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.preemption.evaluator import PREEMPTION_BY_SCHEDULER
 from simulations.engine.scheduler.preemption.victims import Candidate
-from simulations.engine.scheduler.recorder import EventRecorder
 
 _TRIES: Final = 4
 _RETRIED: Final = (409, 500, 503)

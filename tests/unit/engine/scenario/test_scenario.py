@@ -2,10 +2,10 @@
 
 import pytest
 
+from simulations.engine.api.durations import parse_duration
 from simulations.engine.kernel.clock import HOUR, MILLISECOND, MINUTE, SECOND
 from simulations.engine.kernel.errors import ScenarioErrors
 from simulations.engine.scenario import parse_scenario
-from simulations.engine.scenario.durations import parse_duration
 from simulations.pipelines.prepare import scenario_of_text
 
 

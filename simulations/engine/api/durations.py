@@ -1,4 +1,4 @@
-"""Durations as scenarios write them.
+"""Durations as scenarios and policies write them.
 
 Source: Go's time.ParseDuration; numbers are seconds.
 """

@@ -1,4 +1,4 @@
-"""Events of the scheduler, with their aggregation into series.
+"""Events of a component, with their aggregation into series.
 
 Source: staging/src/k8s.io/client-go/tools/events/event_broadcaster.go, v1.36
 """
