@@ -31,7 +31,7 @@ def test_the_smallest_change_is_found_tried_out_and_opens_the_form(page, stuck):
     expect(best).to_contain_text("Request cpu 4 instead of 9", timeout=30_000)
     expect(best).to_contain_text("Tried: bound to n1")
     best.get_by_role("link", name="Try this").click()
-    expect(page.get_by_text("spec.containers as written")).to_be_visible()
+    expect(page.locator("ins", has_text="spec.containers[0].resources.requests.cpu 4")).to_be_visible()
     expect(page.get_by_label("Add pods")).not_to_be_checked()
     page.get_by_role("button", name="Start").click()
     expect(page.locator("#run-state")).to_have_text("succeeded", timeout=30_000)

@@ -159,11 +159,15 @@ def _with_level(levels: list[int], spec: Spec, step: int) -> Spec:
 
 
 def priority_levels(pod: Pod, cache: SchedulerCache) -> list[int]:
-    """The priorities just above those of Pods on Nodes, from the Pod's own on (its own: for one that may not preempt)."""
+    """The priorities just above those of Pods on Nodes or nominated for them, from the Pod's own on.
+
+    Its own counts where the Pod may not preempt: then it is the policy that changes.
+    """
     never = pod.spec.preemption_policy == "Never"
+    nominated = [other for name in cache.nominator.nodes() for other in cache.nominator.pods_on(name) if other.uid != pod.uid]
+    others = {other.priority for other in (*(placed for _row, placed in cache.placed()), *nominated) if other.priority < HIGHEST}
     least = pod.priority if never else pod.priority + 1
-    above = {min(other.priority + 1, HIGHEST) for _row, other in cache.placed() if other.priority < HIGHEST}
-    return sorted({max(level, least) if never else level for level in above if never or level >= least})
+    return sorted({max(priority + 1, least) for priority in others if never or priority >= pod.priority})
 
 
 def with_priority(spec: Spec, priority: int) -> Spec:

@@ -41,9 +41,11 @@ def compose(document: Document, objects: Sequence[Document]) -> dict[str, Any]:
     """Return the document with the objects in front of its own initial objects, of which some stand in for one of the objects."""
     whole = dict(document)
     spec = dict(whole.get("spec") or {})
-    own = {manifests.key_of(item): item for item in spec.get("initial") or []}
-    present = [own.pop(manifests.key_of(item), item) for item in objects] if own else list(objects)
-    spec["initial"] = [*present, *own.values()]
+    initial = list(spec.get("initial") or [])
+    stand_ins = {manifests.key_of(item): item for item in initial if isinstance(item, Mapping)}
+    present = [stand_ins.get(manifests.key_of(item), item) for item in objects] if stand_ins else list(objects)
+    taken = {id(item) for item in present}
+    spec["initial"] = [*present, *(item for item in initial if id(item) not in taken)]
     whole["spec"] = spec
     return whole
 

@@ -2,7 +2,9 @@
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+
+import yaml
 
 from simulations.engine.api.decode import CLUSTER_SCOPED
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
@@ -12,6 +14,9 @@ from simulations.engine.whatif.model import Change, ObjectChange
 from simulations.engine.whatif.texts import WEEK, check_duration
 
 Document = Mapping[str, Any]
+MOST_FIELDS: Final = 6
+"""How many fields of an object are told."""
+NOTHING: Final = "<none>"
 
 
 def check(wanted: Sequence[ObjectChange]) -> Iterable[ScenarioError]:
@@ -29,7 +34,8 @@ def check(wanted: Sequence[ObjectChange]) -> Iterable[ScenarioError]:
 
 def key_of(manifest: Document) -> str:
     """An object as `Kind/namespace/name`."""
-    kind, metadata = str(manifest.get("kind")), manifest.get("metadata") or {}
+    kind, metadata = str(manifest.get("kind")), manifest.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
     namespace = () if kind in CLUSTER_SCOPED else (str(metadata.get("namespace") or "default"),)
     return "/".join((kind, *namespace, str(metadata.get("name", ""))))
 
@@ -53,28 +59,47 @@ def apply(spec: dict[str, Any], wanted: Sequence[ObjectChange], objects: Sequenc
     """
     errors = []
     for i, one in enumerate(wanted):
-        done = _at_a_time(spec, one, objects) if one.at or one.delete else _from_the_start(spec, one, objects)
+        before = _present(spec, one.object, objects)
+        done = _at_a_time(spec, one) if one.at or one.delete else _from_the_start(spec, one, objects)
         if not done:
             errors.append(ScenarioError("E0724", f"there is no {one.object} in the base", f"objects[{i}].object"))
-        fields = "deleted" if one.delete else ", ".join(_leaves(one.patch))
-        changes.append(Change(one.object, "", f"{fields} at {one.at or '0s'}" if one.at or one.delete else fields))
+        changes.append(_told(one, before))
     if errors:
         raise ScenarioErrors(errors)
 
 
-def _leaves(patch: Document, path: str = "") -> Iterable[str]:
-    """The fields that a patch sets: `spec.priority 1001`; of lists only the name."""
-    for key, value in patch.items():
-        here = f"{path}.{key}" if path else str(key)
-        if isinstance(value, Mapping) and value:
-            yield from _leaves(value, here)
-        elif isinstance(value, list | Mapping):
-            yield f"{here} as written"
-        else:
-            yield f"{here} taken away" if value is None else f"{here} {value}"
+def _told(one: ObjectChange, before: Document) -> Change:
+    """What differs, field by field; of an object that is not there every field that is written."""
+    if one.delete:
+        return Change(one.object, "", f"deleted at {one.at or '0s'}")
+    leaves = list(_leaves(before, merged(before, one.patch)))
+    shown = [f"{path} {value}" for path, _own, value in leaves[:MOST_FIELDS]]
+    more = [f"{len(leaves) - MOST_FIELDS} more fields"] if len(leaves) > MOST_FIELDS else []
+    own = [f"{path} {value}" for path, value, _new in leaves[:MOST_FIELDS] if value != NOTHING] if before else []
+    return Change(one.object, ", ".join(own), ", ".join([*shown, *more]) + (f" at {one.at}" if one.at else ""))
 
 
-def _at_a_time(spec: dict[str, Any], one: ObjectChange, objects: Sequence[Document]) -> bool:
+def _leaves(before: Any, after: Any, path: str = "") -> Iterable[tuple[str, str, str]]:
+    """The fields that differ, with both values; lists of one length are compared item by item, others told whole."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in [*before, *(key for key in after if key not in before)]:
+            yield from _leaves(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for i, (own, new) in enumerate(zip(before, after, strict=True)):
+            yield from _leaves(own, new, f"{path}[{i}]")
+    elif isinstance(after, Mapping) and not before:
+        yield from _leaves({}, after, path) if after else ()
+    elif before != after:
+        yield path, _text(before), _text(after)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return NOTHING
+    return yaml.safe_dump(value, default_flow_style=True, width=10_000).strip() if isinstance(value, list | Mapping) else str(value)
+
+
+def _at_a_time(spec: dict[str, Any], one: ObjectChange) -> bool:
     """Also for what a controller will have made by then: the API server answers for what is not there."""
     kind, *namespace, name = one.object.split("/")
     target: dict[str, Any] = {"kind": kind, "name": name, **({"namespace": namespace[0]} if namespace else {})}
@@ -97,6 +122,14 @@ def _from_the_start(spec: dict[str, Any], one: ObjectChange, objects: Sequence[D
         return False
     spec["initial"] = [*(spec.get("initial") or []), merged(there or {}, one.patch)]
     return True
+
+
+def _present(spec: dict[str, Any], wanted: str, objects: Sequence[Document]) -> Document:
+    """The object as the base has it; empty where it has none."""
+    own = [manifest for holder in _places(spec) for _place, manifest in holder]
+    generated = expand_generate(Fields({"generate": spec.get("generate")}, "spec", []))
+    every = (item for item in (*own, *generated, *objects) if isinstance(item, Mapping))
+    return next((item for item in every if key_of(item) == wanted), {})
 
 
 def _places(spec: dict[str, Any]) -> Iterable[Iterable[tuple[tuple[Any, Any], Any]]]:

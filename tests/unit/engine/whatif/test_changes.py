@@ -253,8 +253,24 @@ class TestObjects:
         found = changed(objects=(ObjectChange(WEB, {"spec": {"replicas": 5}}),))
         web = next(o for o in found.document["spec"]["initial"] if o["kind"] == "Deployment")
         assert (web["spec"]["replicas"], web["spec"]["template"]) == (5, BASE["spec"]["initial"][2]["spec"]["template"])
-        assert [(c.field, c.after) for c in found.changes] == [(WEB, "spec.replicas 5")]
+        assert [(c.field, c.before, c.after) for c in found.changes] == [(WEB, "spec.replicas 2", "spec.replicas 5")]
         assert BASE["spec"]["initial"][2]["spec"]["replicas"] == 2
+
+    def test_of_lists_what_differs_is_told_and_of_what_comes_every_field(self):
+        containers = [{**c, "image": "other:1"} for c in BASE["spec"]["initial"][2]["spec"]["template"]["spec"]["containers"]]
+        fresh, taint = {**CLASS, "metadata": {"name": "fresh"}}, {"key": "a", "effect": "NoSchedule"}
+        found = changed(
+            objects=(
+                ObjectChange(WEB, {"spec": {"template": {"spec": {"containers": containers}}}}),
+                ObjectChange("Node/n1", {"metadata": {"labels": {"zone": None}}, "spec": {"taints": [taint]}}),
+                ObjectChange("PriorityClass/fresh", fresh),
+            )
+        )  # fmt: skip
+        assert [(c.before, c.after) for c in found.changes] == [
+            ("spec.template.spec.containers[0].image app:1", "spec.template.spec.containers[0].image other:1"),
+            ("metadata.labels.zone a", "metadata.labels.zone <none>, spec.taints [{effect: NoSchedule, key: a}]"),
+            ("", "apiVersion scheduling.k8s.io/v1, kind PriorityClass, metadata.name fresh, value 1000"),
+        ]
 
     def test_at_a_time_it_is_patched_or_deleted_by_a_user(self):
         operations = changed(
