@@ -9,6 +9,8 @@ from simulations.engine.simulation import Simulation, final_state
 
 Document = dict[str, Any]
 VERBS = ("create", "patch", "update", "delete")
+NO_CLIENTS = ("setup", "schedscope", "kube-apiserver")
+"""Actors whose records are no calls: what the API server writes itself on the way of a call is in no recording."""
 
 
 def replay_timelines(recorded: Document, name: str) -> Document:
@@ -28,7 +30,7 @@ def replay_timelines(recorded: Document, name: str) -> Document:
 
 
 def _calls(records: list[Record]) -> list[Document]:
-    return [_call(r) for r in records if r.t >= 0 and r.verb in VERBS and r.actor not in ("setup", "schedscope")]
+    return [_call(r) for r in records if r.t >= 0 and r.verb in VERBS and r.actor not in NO_CLIENTS]
 
 
 def _call(record: Record) -> Document:

@@ -68,7 +68,6 @@ CLUSTER_SCOPED: Final = frozenset(
     {"Node", "Namespace", "PriorityClass", "RuntimeClass"}
     | {"PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment"}
 )
-_UNSET: Final = object()
 
 
 def decode_object(document: Document, *, epoch: datetime, path: str = "") -> AnyObject:
@@ -100,7 +99,8 @@ def _decode(document: Document, epoch: datetime) -> AnyObject:
         return decode_pod(document, epoch)
     if kind == "Node":
         return decode_node(document, epoch)
-    return _DECODERS[kind](document, _common(document, kind, epoch))
+    common = _common(document, kind, epoch)
+    return _budget(document, common, epoch) if kind == "PodDisruptionBudget" else _DECODERS[kind](document, common)
 
 
 def parse_time(value: object, epoch: datetime, path: str) -> SimTime | None:
@@ -309,17 +309,27 @@ def _priority_class(document: Document, common: dict[str, Any]) -> PriorityClass
     )
 
 
-def _budget(document: Document, common: dict[str, Any]) -> PodDisruptionBudget:
+def _budget(document: Document, common: dict[str, Any], epoch: datetime) -> PodDisruptionBudget:
     spec, status = _mapping(document, "spec"), _mapping(document, "status")
-    allowed = status.get("disruptionsAllowed", _UNSET)
+    generation = _integer(_mapping(document, "metadata"), "generation", 1, "metadata.generation")
+    known = any(value is not None for value in status.values())
     return PodDisruptionBudget(
         **common,
         selector=parse_selector(spec.get("selector"), "spec.selector"),
         min_available=spec.get("minAvailable"),
         max_unavailable=spec.get("maxUnavailable"),
         unhealthy_pod_eviction_policy=str(spec.get("unhealthyPodEvictionPolicy") or ""),
-        disruptions_allowed=None if allowed is _UNSET else _integer(status, "disruptionsAllowed", 0, "status.disruptionsAllowed"),
-        disrupted_pods=tuple(sorted(status.get("disruptedPods") or {})),
+        generation=generation,
+        observed_generation=_integer(status, "observedGeneration", generation if known else 0, "status.observedGeneration"),
+        disruptions_allowed=_integer(status, "disruptionsAllowed", 0, "status.disruptionsAllowed") if known else None,
+        current_healthy=_integer(status, "currentHealthy", 0, "status.currentHealthy"),
+        desired_healthy=_integer(status, "desiredHealthy", 0, "status.desiredHealthy"),
+        expected_pods=_integer(status, "expectedPods", 0, "status.expectedPods"),
+        disrupted_pods={
+            str(name): parse_time(when, epoch, f"status.disruptedPods[{name}]") or 0
+            for name, when in sorted(_mapping(status, "disruptedPods").items())
+        },
+        conditions=_conditions(status, epoch),
     )
 
 
@@ -389,7 +399,6 @@ def _namespace(_document: Document, common: dict[str, Any]) -> Namespace:
 
 _DECODERS: Final[dict[str, Callable[[Document, dict[str, Any]], ApiObject]]] = {
     "PriorityClass": _priority_class,
-    "PodDisruptionBudget": _budget,
     "Service": _service,
     "Namespace": _namespace,
     **{cls.kind: _workload(cls) for cls in (ReplicaSet, ReplicationController, Deployment, StatefulSet, DaemonSet, Job)},

@@ -68,7 +68,7 @@ POD_SPEC: Final = {
 METADATA: Final = {
     "name": TEXT, "generateName": TEXT, "namespace": TEXT, "uid": TEXT, "labels": TEXTS, "annotations": TEXTS, "finalizers": [TEXT],
     "ownerReferences": [{"apiVersion": TEXT, "kind": TEXT, "name": TEXT, "uid": TEXT, "controller": FLAG}],
-    "deletionGracePeriodSeconds": NUMBER,
+    "deletionGracePeriodSeconds": NUMBER, "generation": NUMBER,
 }  # fmt: skip
 _CONDITIONS: Final = [{"type": TEXT, "status": TEXT, "reason": TEXT, "message": TEXT}]
 _CONTAINER_STATUSES: Final = [
@@ -152,7 +152,13 @@ _OF_KIND: Final[dict[str, Shape]] = {
             "selector": SELECTOR,
             "unhealthyPodEvictionPolicy": TEXT,
         },
-        "status": {"disruptionsAllowed": NUMBER, "disruptedPods": {}},
+        "status": {
+            **dict.fromkeys(
+                ("disruptionsAllowed", "observedGeneration", "currentHealthy", "desiredHealthy", "expectedPods"), NUMBER
+            ),
+            "disruptedPods": {},
+            "conditions": _CONDITIONS,
+        },
     },
     "PriorityClass": {"value": NUMBER, "globalDefault": FLAG, "preemptionPolicy": TEXT},
     "Service": {"spec": {"selector": TEXTS}},

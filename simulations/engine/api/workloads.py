@@ -3,11 +3,12 @@
 All are treated as immutable; `dataclasses.replace` makes a changed copy. Times are SimTime.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from simulations.engine.api.labels import EMPTY_LABELS, Labels
-from simulations.engine.api.pod import OwnerReference
+from simulations.engine.api.pod import Condition, OwnerReference
 from simulations.engine.api.selectors import LabelSelector
 from simulations.engine.kernel.clock import SimTime
 
@@ -54,7 +55,8 @@ class PriorityClass(ApiObject):
 class PodDisruptionBudget(ApiObject):
     """policy/v1 PodDisruptionBudget; `min_available`, `max_unavailable` as written (a number or a percentage).
 
-    `disruptions_allowed` is None when the object has no status.
+    `disruptions_allowed` is None when the object has no status. `disrupted_pods` are the Pods, by name, whose eviction was granted and
+    that the disruption controller has not seen go yet, with when it was granted.
     """
 
     kind: ClassVar[str] = "PodDisruptionBudget"
@@ -62,8 +64,22 @@ class PodDisruptionBudget(ApiObject):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     unhealthy_pod_eviction_policy: str = ""
+    generation: int = 1
+    observed_generation: int = 0
     disruptions_allowed: int | None = None
-    disrupted_pods: tuple[str, ...] = ()
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    disrupted_pods: Mapping[str, SimTime] = field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()
+
+    def selects(self, namespace: str, labels: Labels) -> bool:
+        """Whether it covers Pods of this namespace with these labels; without a selector none, with `{}` all of the namespace."""
+        return namespace == self.namespace and self.selector is not None and self.selector.matches(labels)
+
+    def condition(self, condition_type: str) -> Condition | None:
+        """The condition of this type."""
+        return next((c for c in self.conditions if c.type == condition_type), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,18 +1,24 @@
 """What the API server answers, and what it tells its watchers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(slots=True)
 class Answer:
-    """The answer to a call: HTTP code, for an error the Status reason and message, else the object; `seq` is the call's record."""
+    """The answer to a call: HTTP code, for an error the Status reason and message, else the object; `seq` is the call's record.
+
+    `retry_after` is the header of that name in seconds (0: not sent), `details` what else a Status says (causes).
+    """
 
     code: int
     reason: str = ""
     message: str = ""
     object: Any = None
     seq: int = 0
+    retry_after: int = 0
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from simulations.engine.api.budgets import budget_state
 from simulations.engine.api.decode import AnyObject, decode_object
 from simulations.engine.api.encode import node_state, pod_state
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
-from simulations.engine.api.workloads import PriorityClass
+from simulations.engine.api.workloads import PodDisruptionBudget, PriorityClass
 from simulations.engine.cluster.admission import PodAdmission
 from simulations.engine.cluster.answers import ADDED, DELETED, MODIFIED, WatchEvent
 from simulations.engine.cluster.costs import CostModel, Costs
 from simulations.engine.cluster.faults import Fault, FaultModel
 from simulations.engine.cluster.heartbeats import Heartbeats
+from simulations.engine.cluster.webhooks import Webhooks
 from simulations.engine.kernel.loop import EventLoop
 from simulations.engine.kernel.streams import Streams
 from simulations.engine.kernel.trace import Trace
@@ -77,6 +79,7 @@ class ApiServer:
         self.costs = CostModel(settings.costs, streams)
         self.faults = FaultModel(settings.faults, streams.stream("faults"))
         self.heartbeats = Heartbeats()
+        self.webhooks = Webhooks()
         self.classes: dict[str, PriorityClass] = {}
         self.admission = PodAdmission(self.classes)
         self.taints_new_nodes = False
@@ -204,5 +207,7 @@ def state_of(item: Any) -> dict[str, Any]:
         return pod_state(item)
     if isinstance(item, Node):
         return node_state(item)
+    if isinstance(item, PodDisruptionBudget):
+        return budget_state(item)
     replicas = getattr(item, "replicas", None)
     return {} if replicas is None else {"replicas": replicas}

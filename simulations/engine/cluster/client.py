@@ -6,17 +6,19 @@ from typing import Any
 
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.api.workloads import ApiObject
-from simulations.engine.cluster import deletion, writes
+from simulations.engine.cluster import deletion, eviction, writes
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer
 from simulations.engine.cluster.limiter import TokenBucket
-from simulations.engine.kernel.clock import SimTime
-from simulations.engine.kernel.loop import Future
+from simulations.engine.kernel.clock import SECOND, SimTime
+from simulations.engine.kernel.loop import Future, Steps
 
 UNSET: Any = object()
 """A value that a call leaves as it is."""
 
 Data = dict[str, Any]
+RETRIES = 10
+"""How often a client tries again what was answered with Retry-After; rest/with_retry.go of client-go."""
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class Call:
         return f"{self.verb} {self.resource}"
 
 
-Commit = Callable[[Call], Answer]
+Commit = Callable[[Call], Answer | Steps[Answer]]
 
 
 class Client:
@@ -79,6 +81,22 @@ class Client:
             call.data["propagationPolicy"] = propagation
         options = deletion.Options(grace_seconds, uid, propagation)
         return self._send(call, lambda c: deletion.delete(self.api, c, kind, options))
+
+    def evict(self, namespace: str, name: str, asked: eviction.Eviction, *, cause: int = 0) -> Future[Answer]:
+        """POST pods/eviction; an answer with Retry-After is waited for and the call made again, up to ten times."""
+        return self.api.loop.spawn(self._evict(namespace, name, asked, cause), f"eviction of {name}")
+
+    def _evict(self, namespace: str, name: str, asked: eviction.Eviction, cause: int) -> Steps[Answer]:
+        for left in range(RETRIES, -1, -1):
+            options: Data = {"gracePeriodSeconds": asked.grace_seconds}
+            options |= {"dryRun": True} if asked.dry_run else {}
+            options |= {"annotations": dict(asked.annotations)} if asked.annotations else {}
+            call = Call(self.actor, "create", "pods/eviction", namespace, name, cause, options)
+            answer: Answer = yield self._send(call, lambda c: eviction.evict(self.api, c, asked))
+            if not left or not answer.retry_after:
+                break
+            yield answer.retry_after * SECOND
+        return answer
 
     def update_status(self, kind: str, namespace: str, name: str, status: Mapping[str, Any], *, cause: int = 0) -> Future[Answer]:
         """PUT the status of an object that controllers count for; fields that are not given stay."""
@@ -164,9 +182,15 @@ class Client:
         if struck is not None:
             number, fault = struck
             call.data["fault"] = number
-            answer = Answer(fault.code, fault.reason, fault.message or f"{call.words} was refused by a fault rule")
+            self._answer(call, Answer(fault.code, fault.reason, fault.message or f"{call.words} was refused by a fault rule"))
+            return
+        answer = self.api.webhooks.review(call) or commit(call)
+        if isinstance(answer, Answer):
+            self._answer(call, answer)
         else:
-            answer = commit(call)
+            self.api.loop.spawn(answer, call.words).add_callback(lambda found: self._answer(call, found))
+
+    def _answer(self, call: Call, answer: Answer) -> None:
         if not answer.seq:
             writes.record(self.api, call, answer)
         call.answer.resolve(answer)

@@ -37,8 +37,8 @@ class Options:
     propagation: str = ""
 
 
-def delete(api: ApiServer, call: "Call", kind: str, options: Options) -> Answer:
-    """Begin or finish a deletion."""
+def delete(api: ApiServer, call: "Call", kind: str, options: Options, *, code: int = 200) -> Answer:
+    """Begin or finish a deletion; one that does what it was to do is answered with `code`."""
     item = api.get(kind, call.namespace, call.name)
     if item is None:
         return not_found(refusals.group_resource(kind, call.resource), call.name)
@@ -46,7 +46,7 @@ def delete(api: ApiServer, call: "Call", kind: str, options: Options) -> Answer:
     if options.uid and options.uid != item.uid:
         return conflict(f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: {item.uid}")
     if isinstance(item, Pod):
-        return _delete_pod(api, call, item, options)
+        return _delete_pod(api, call, item, options, code)
     call.data["after"] = state_of(item)
     if isinstance(item, Node):
         return _removed(api, call, item)
@@ -59,33 +59,34 @@ def delete(api: ApiServer, call: "Call", kind: str, options: Options) -> Answer:
     return Answer(200, object=item) if item.terminating and held == item.finalizers else _marked(api, call, item, held)
 
 
-def _delete_pod(api: ApiServer, call: "Call", pod: Pod, options: Options) -> Answer:
-    grace = pod.spec.grace_seconds if options.grace is None else max(options.grace, 0)
+def _delete_pod(api: ApiServer, call: "Call", pod: Pod, options: Options, code: int) -> Answer:
+    grace = pod.spec.grace_seconds if options.grace is None else options.grace
+    grace = grace if grace >= 0 else 1
     if not pod.node_name or pod.terminal:
         grace = 0
     if grace:
-        return _graceful(api, call, pod, grace)
+        return _graceful(api, call, pod, grace, code)
     if not pod.finalizers:
-        return _removed(api, call, pod)
+        return _removed(api, call, pod, code)
     if pod.deletion_grace == 0:
-        return Answer(200, object=pod)
+        return Answer(code, object=pod)
     generation = pod.generation + (0 if pod.terminating else 1)
     held = pod.replace(deletion_time=api.loop.now, deletion_grace=0, generation=generation)
-    return store_answer(api, call, api.store(held), pod)
+    return store_answer(api, call, api.store(held), pod, code)
 
 
-def _graceful(api: ApiServer, call: "Call", pod: Pod, grace: int) -> Answer:
+def _graceful(api: ApiServer, call: "Call", pod: Pod, grace: int, code: int) -> Answer:
     """Set the deletionTimestamp; a second deletion can only bring it forward."""
     if pod.deletion_grace is not None and grace >= pod.deletion_grace:
-        return Answer(200, object=pod)
+        return Answer(code, object=pod)
     requested = api.loop.now if pod.deletion_time is None else pod.deletion_time - (pod.deletion_grace or 0) * SECOND
     generation = pod.generation + (1 if pod.deletion_time is None else 0)
     changed = api.store(pod.replace(deletion_time=requested + grace * SECOND, deletion_grace=grace, generation=generation))
-    return store_answer(api, call, changed, pod)
+    return store_answer(api, call, changed, pod, code)
 
 
-def _removed(api: ApiServer, call: "Call", item: Any) -> Answer:
-    answer = record(api, call, Answer(200, object=item))
+def _removed(api: ApiServer, call: "Call", item: Any, code: int = 200) -> Answer:
+    answer = record(api, call, Answer(code, object=item))
     api.remove(item, answer.seq)
     return answer
 

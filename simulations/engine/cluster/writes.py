@@ -43,6 +43,10 @@ class StatusChange:
 
 def record(api: ApiServer, call: "Call", answer: Answer) -> Answer:
     """Write the record of an answered call and note it on the answer."""
+    if answer.retry_after:
+        call.data["retryAfter"] = answer.retry_after
+    if answer.details:
+        call.data["details"] = dict(answer.details)
     answer.seq = api.trace.add(
         api.loop.now, call.actor, call.verb, resource=call.resource, namespace=call.namespace, name=call.name, uid=call.uid,
         code=answer.code, reason=answer.reason, message=answer.message, cause=call.cause, data=call.data,
