@@ -15,6 +15,7 @@ _TEXTS: Final[dict[str, Callable[[str, str, str], str]]] = {
     "hostPort": lambda target, _before, _after: f"give up the host port {target}",
     "priority": lambda _target, before, after: f"have priority {after} instead of {before}",
     "uncordon": lambda target, _before, _after: f"uncordon {target}",
+    "label": lambda target, _before, after: f"label {target} with {after}",
     "recover": lambda target, _before, _after: f"bring {target} back",
     "addNode": lambda _target, _before, after: f"one more node like {after}",
     "free": lambda target, _before, _after: f"delete pods from {target}",

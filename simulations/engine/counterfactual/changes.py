@@ -14,7 +14,7 @@ from simulations.engine.whatif.objects import difference
 
 Find = Callable[[str, str, str], Any]
 """An object by kind, namespace and name; None: it is not there."""
-_OF_NODES: Final = ("uncordon", "recover", "addNode", "free")
+_OF_NODES: Final = ("uncordon", "recover", "label", "addNode", "free")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,10 @@ def what_if_of(fit: Fit, pod: Pod, target: Target, now: SimTime, classes: list[P
         objects = _of_pod(fit, pod, target, classes)
     if any(part.kind == "free" for part in fit.parts):
         objects += [ObjectChange(f"Pod/{victim}", delete=True, at=at) for victim in fit.landing.victims]
+    for part in fit.parts:
+        if part.kind == "label":
+            labels = dict(each.split("=", 1) for each in part.like.split(", "))
+            objects.append(ObjectChange(f"Node/{part.target}", {"metadata": {"labels": labels}}, at=at))
     added = next((part for part in fit.parts if part.kind == "addNode"), None)
     return WhatIf(
         objects=tuple(objects),

@@ -24,19 +24,19 @@ class Edit:
 
     Attributes:
         kind: `request`, `toleration`, `nodeSelector`, `nodeAffinity`, `podAffinity`, `podAntiAffinity`, `spread`, `hostPort`,
-            `priority`, `uncordon`, `recover`, `addNode` or `free`.
+            `priority`, `uncordon`, `recover`, `label`, `addNode` or `free`.
         target: what is changed: a resource, a taint, a label key, a Node.
         dial: of a change that has a degree; else None.
         spec: the Pod's spec with the change in it (and the degree, 0 without a dial); None: the spec stays.
-        node: the Node with the change in it, for a change of a Node that is there or comes.
-        like: the Node that a new one is shaped like.
+        node: the Node with the change in it, of the Node `target`; of one that comes, of the Node that it is shaped like.
+        like: the Node that a new one is shaped like, or the labels that one gets, as `key=value, ...`.
     """
 
     kind: str
     target: str
     dial: Dial | None = None
     spec: Callable[[Spec, int], Spec | None] | None = None
-    node: Node | None = None
+    node: Callable[[Node], Node] | None = None
     like: str = ""
 
 

@@ -12,8 +12,8 @@ from simulations.engine.counterfactual.pod_edits import priority_levels
 from simulations.engine.counterfactual.trial import Choice, Trial
 
 SIZES: Final = {
-    "uncordon": 900, "toleration": 1000, "nodeSelector": 1100, "hostPort": 1200, "maxSkew": 1300, "spread": 1400, "nodeAffinity": 1500,
-    "podAffinity": 1600, "podAntiAffinity": 1700, "priority": 1800, "recover": 2000, "free": 2500, "addNode": 4000,
+    "uncordon": 900, "toleration": 1000, "nodeSelector": 1100, "label": 1150, "hostPort": 1200, "maxSkew": 1300, "spread": 1400,
+    "nodeAffinity": 1500, "podAffinity": 1600, "podAntiAffinity": 1700, "priority": 1800, "recover": 2000, "free": 2500, "addNode": 4000,
 }  # fmt: skip
 """By kind; of a request it is the share that is cut, 1 to 1000. Each Pod that has to leave adds `VICTIM`."""
 VICTIM: Final = 100

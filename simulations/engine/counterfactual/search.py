@@ -4,6 +4,7 @@ Each is tried alone, then in pairs, then all together less what is not needed.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,7 @@ from simulations.engine.scheduler.schedule_one import Cycle
 
 MOST_FITS: Final = 12
 MOST_PAIRS: Final = 300
+_FEW: Final = {"addNode": 1, "uncordon": 3, "recover": 3, "label": 3}
 _LAST_RESORT: Final = ("addNode", "free")
 """What helps nearly always: with nothing else, combinations are tried too."""
 
@@ -45,7 +47,7 @@ class _Search:
         cache = trial.cycle.framework.cache
         self.loose: list[Choice] = [
             (edit, edit.dial.loosest if edit.dial is not None else 0)
-            for edit in (*pod_edits(trial.pod, cache), *node_edits(cache))
+            for edit in (*pod_edits(trial.pod, cache), *node_edits(trial.pod, cache))
         ]  # fmt: skip
         self.fits: list[Fit] = []
 
@@ -56,7 +58,7 @@ class _Search:
             if all(fit.parts[0].kind in _LAST_RESORT for fit in self.fits):
                 self._combined()
         ranked = sorted(self.fits, key=lambda fit: (len(fit.parts), fit.size, [(p.kind, p.target) for p in fit.parts]))
-        return Answer(tuple(_one_of_each_added_node(ranked)[:MOST_FITS]), self.trial.asked)
+        return Answer(tuple(_few_of_each(ranked)[:MOST_FITS]), self.trial.asked)
 
     def _alone(self) -> None:
         for choice in self.loose:
@@ -124,18 +126,19 @@ def _without_rivals(choices: Iterable[Choice]) -> list[Choice]:
 
 def _weight(choice: Choice) -> int:
     """What is left out first."""
-    order = ("priority", "recover", "podAntiAffinity", "podAffinity", "spread", "nodeAffinity", "hostPort", "uncordon")
+    order = ("label", "priority", "recover", "podAntiAffinity", "podAffinity", "spread", "nodeAffinity", "hostPort", "uncordon")
     kind = choice[0].kind
     return len(order) - order.index(kind) if kind in order else 0
 
 
-def _one_of_each_added_node(fits: Sequence[Fit]) -> list[Fit]:
-    """Of Nodes that could come, the first shape that helps."""
-    seen = False
+def _few_of_each(fits: Iterable[Fit]) -> list[Fit]:
+    """Of Nodes that could come the first shape that helps, of Nodes that could be changed alike the first three."""
+    counts: Counter[str] = Counter()
     kept = []
     for fit in fits:
-        added = any(part.kind == "addNode" for part in fit.parts)
-        if not (added and seen):
+        kind = "+".join(sorted(part.kind for part in fit.parts))
+        most = min((_FEW[part.kind] for part in fit.parts if part.kind in _FEW), default=MOST_FITS)
+        counts[kind] += 1
+        if counts[kind] <= most:
             kept.append(fit)
-        seen = seen or added
     return kept

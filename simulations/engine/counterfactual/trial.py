@@ -42,12 +42,22 @@ class Trial:
         if spec is None:
             return None
         pod = self._changed(spec)
-        nodes = [edit.node for edit, _degree in choices if edit.node is not None]
+        nodes = self._changed_nodes(choices)
         before = self._put(nodes)
         try:
             return self._decide(pod, preempt=any(edit.kind == "priority" for edit, _degree in choices))
         finally:
             self._put_back(nodes, before)
+
+    def _changed_nodes(self, choices: Sequence[Choice]) -> list[Node]:
+        """Each Node that is changed or comes, with all its changes."""
+        infos = self.cycle.framework.cache.infos
+        found: dict[str, Node] = {}
+        for edit, _degree in choices:
+            if edit.node is not None:
+                pattern = infos.get(edit.target) or infos[edit.like]
+                found[edit.target] = edit.node(found.get(edit.target, pattern.node))
+        return list(found.values())
 
     def room_by_force(self) -> Landing | None:
         """The Node that the fewest Pods would have to leave, whatever their priority is."""

@@ -80,6 +80,10 @@ CASES = {
         document(make_pod("wanted").node_selector(disk="ssd", arch="arm"), node("n1").labels({"arch": "arm"})),
         "nodeSelector", "disk=ssd", "", "n1",
     ),
+    "a label of a node": (
+        document(make_pod("wanted").node_selector(disk="ssd", arch="arm"), node("n1").labels({"arch": "arm"})),
+        "label", "n1", "disk=ssd", "n1",
+    ),
     "anti-affinity": (
         document(make_pod("wanted").apart(HOSTNAME, app="web"), node("n1"), make_pod("other").labels(app="web").on("n1")),
         "podAntiAffinity", "term 1, by kubernetes.io/hostname", "", "n1",
@@ -159,7 +163,10 @@ def test_pods_that_no_priority_moves_can_be_deleted():
 def test_two_changes_together_where_one_alone_is_not_enough():
     base = document(make_pod("wanted").request(cpu="2").node_selector(disk="ssd"), node("n1").taint(*TAINT))
     found = ask(base)
-    assert [sorted(p["kind"] for p in s.parts) for s in found.suggestions] == [["nodeSelector", "toleration"]]
+    assert [sorted(p["kind"] for p in s.parts) for s in found.suggestions] == [
+        ["nodeSelector", "toleration"],
+        ["label", "toleration"],
+    ]
     pair = next(s for s in found.suggestions if len(s.parts) == 2)
     assert pair.tried.placed
     assert run_with(base, pair).get("Pod", "default", "wanted").node_name == "n1"
@@ -174,6 +181,12 @@ def test_three_changes_where_two_are_not_enough_and_none_of_them_can_be_left_out
     parts = {p["kind"]: p["after"] for p in found.parts}
     assert parts == {"nodeSelector": "", "toleration": "", "request": "2500m"}
     assert run_with(base, found).get("Pod", "default", "wanted").node_name == "n1"
+
+
+def test_two_changes_of_one_node_are_made_together():
+    found = ask(document(make_pod("wanted").node_selector(disk="ssd"), node("n1").cordoned()))
+    both = next(s for s in found.suggestions if {p["kind"] for p in s.parts} == {"label", "uncordon"})
+    assert (both.node, both.tried.placed) == ("n1", True)
 
 
 def test_smaller_changes_come_first():
