@@ -89,6 +89,7 @@ class Simulation:
             "warmup": scenario.warmup,
             "duration": scenario.duration,
             "costs": scenario.costs.preset,
+            "explanations": scenario.explanations,
             "profiles": _profiles(scenario),
             **stated_limits(scenario),
         }
@@ -101,7 +102,7 @@ class Simulation:
         for i, spec in enumerate(self.scenario.schedulers):
             settings = SchedulerSettings(
                 spec.config, actor_of(i), spec.qps, spec.burst, self.gates, self.scenario.async_preemption_failure,
-                self._on_cycle,
+                self._on_cycle, self.scenario.explanations,
             )  # fmt: skip
             self.schedulers.append(Scheduler(self.api, settings))
         Kubelet(self.api, self.scenario.kubelet)

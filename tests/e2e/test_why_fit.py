@@ -15,7 +15,10 @@ def stuck(site, tmp_path):
     del wanted["metadata"]["uid"]
     document = {
         "apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": "stuck"},
-        "spec": {"duration": "20s", "initial": [make_node("n1").manifest()], "operations": [{"at": "1s", "createOperation": {"object": wanted}}]},
+        "spec": {
+            "duration": "20s", "initial": [make_node("n1").manifest()],
+            "operations": [{"at": "1s", "createOperation": {"object": wanted}}],
+        },
     }  # fmt: skip
     path = tmp_path / "stuck.yaml"
     path.write_text(json.dumps(document), encoding="utf-8")

@@ -33,7 +33,8 @@ def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None
     rows = tuple(_attempt_row(record, number, woken_by) for number, record in enumerate(attempts, start=1))
     last = attempts[-1] if attempts else None
     data = (last.data if last is not None else None) or {}
-    filters = tables.filter_table(data, facts, last.seq, limit) if last is not None else None
+    explained = facts.begin.get("explanations") != "none"
+    filters = tables.filter_table(data, facts, last.seq, limit) if last is not None and explained else None
     preemption = preemption_of(last, trace, facts, limit) if last is not None else None
     chosen = next((record for record in reversed(past) if record.verb == "preempt"), None)
     room = preemption_from(chosen, trace, facts, limit) if chosen is not None else None
@@ -51,13 +52,14 @@ def explain(pod: str, trace: TraceReader, facts: RunFacts, at: int | None = None
         attempts=rows,
         attempt=rows[-1] if rows else None,
         filters=filters,
-        scores=tables.score_table(data, facts) if last is not None else None,
+        scores=tables.score_table(data, facts) if last is not None and explained else None,
         preemption=preemption,
         victim=victim,
         conditions=history.conditions_of(past),
         events=history.events_of(past),
         refusals=history.refusals_of(past),
         revisions=history.revisions_of(past),
+        explained=explained,
     )
 
 

@@ -80,12 +80,12 @@ def _gated(state: PodState, room: Preemption | None) -> str:
 
 def _pending(state: PodState, found: Findings) -> str:
     waited = duration(state.now - state.created)
-    if not found.attempts or found.filters is None:
+    if not found.attempts:
         return f"Pending {waited}: the scheduler has not tried it yet."
     last = found.attempts[-1]
     if last.reason == "Scheduled":
         return f"Pending {waited}: {last.node} was chosen, binding is under way."
-    text = f"Pending {waited}: {_rejections(found.filters) or last.message.rstrip('.')}"
+    text = f"Pending {waited}: {(found.filters and _rejections(found.filters)) or last.message.rstrip('.')}"
     if state.nominated and found.room is not None:
         return f"{text}; {_leaving(state, found.room)}."
     preemption = found.preemption

@@ -332,3 +332,5 @@ class Why:
     events: tuple[EventRow, ...]
     refusals: tuple[Refusal, ...]
     revisions: tuple[Revision, ...]
+    explained: bool = True
+    """Whether the run recorded verdicts and scores (`explanations` of its scenario)."""

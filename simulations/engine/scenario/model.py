@@ -66,5 +66,6 @@ class Scenario:
     initial: tuple[Mapping[str, Any], ...] = ()
     operations: tuple[Operation, ...] = ()
     async_preemption_failure: str = "observed"
+    explanations: str = "usual"
     not_modelled: tuple[str, ...] = ()
     max_records: int = 5_000_000

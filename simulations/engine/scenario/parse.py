@@ -17,6 +17,7 @@ from simulations.engine.scenario.costs import parse_costs, parse_faults
 from simulations.engine.scenario.fields import Fields
 from simulations.engine.scenario.model import DEFAULT_CONTROLLERS, DEFAULT_EPOCH, Operation, Scenario, SchedulerSpec
 from simulations.engine.scenario.objects import check_objects, check_shape, expand_generate
+from simulations.engine.scheduler.attempt_data import EXPLANATIONS, USUAL
 from simulations.engine.scheduler.config import parse_config
 from simulations.engine.scheduler.preemption.executor import ASYNC_PREEMPTION_FAILURES, OBSERVED
 
@@ -26,7 +27,7 @@ API_VERSION: Final = "schedscope/v1alpha1"
 Document = Mapping[str, Any]
 _SPEC: Final = (
     "description", "kubernetesVersion", "startTime", "seed", "warmup", "duration", "until", "featureGates", "schedulers",
-    "controllers", "kubelet", "costs", "asyncPreemptionFailure", "faults", "initial", "generate", "operations",
+    "controllers", "kubelet", "costs", "asyncPreemptionFailure", "explanations", "faults", "initial", "generate", "operations",
 )  # fmt: skip
 LATER: Final = {
     "descheduler": "the descheduler",
@@ -97,7 +98,8 @@ class _Parser:
             faults=parse_faults(spec),
             initial=initial,
             operations=self._operations(),
-            async_preemption_failure=self._failure_mode(),
+            async_preemption_failure=self._word("asyncPreemptionFailure", ASYNC_PREEMPTION_FAILURES, OBSERVED),
+            explanations=self._word("explanations", EXPLANATIONS, USUAL),
         )
 
     def _head(self) -> None:
@@ -135,10 +137,10 @@ class _Parser:
             self.spec.wrong("until", "E0302", f"{value!r} is not known; Settled is")
         return value == "Settled"
 
-    def _failure_mode(self) -> str:
-        value = self.spec.text("asyncPreemptionFailure", OBSERVED)
-        if value not in ASYNC_PREEMPTION_FAILURES:
-            self.spec.wrong("asyncPreemptionFailure", "E0302", f"{value!r} is not one of {', '.join(ASYNC_PREEMPTION_FAILURES)}")
+    def _word(self, field: str, allowed: tuple[str, ...], default: str) -> str:
+        value = self.spec.text(field, default)
+        if value not in allowed:
+            self.spec.wrong(field, "E0302", f"{value!r} is not one of {', '.join(allowed)}")
         return value
 
     def _schedulers(self) -> tuple[SchedulerSpec, ...]:

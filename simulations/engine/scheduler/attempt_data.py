@@ -13,15 +13,18 @@ from simulations.engine.scheduler.framework.diagnosis import Diagnosis, runs_of,
 from simulations.engine.scheduler.framework.framework import PluginScores, ScoreTable
 from simulations.engine.scheduler.framework.search import ScheduleResult
 
+NONE, USUAL, ALL = "none", "usual", "all"
+EXPLANATIONS: Final = (NONE, USUAL, ALL)
+"""How much of a decision is recorded: no verdicts and scores; all verdicts, and scores as far as `KEEP_ALL_SCORES` says; all of both."""
 KEEP_ALL_SCORES: Final = 200
-"""Up to this many feasible Nodes all scores are kept; of more, the best and the chosen one."""
+"""Up to this many feasible Nodes all scores are usually kept; of more, the best and the chosen one."""
 KEEP_TOP_SCORES: Final = 10
 
 Data = dict[str, Any]
 
 
-def attempt_data(result: ScheduleResult, columns: Columns, profile: str) -> Data:
-    """The decision of a cycle; the caller adds `attempt` and `started`."""
+def attempt_data(result: ScheduleResult, columns: Columns, profile: str, explanations: str = USUAL) -> Data:
+    """The decision of a cycle, as explained as is wanted (see `EXPLANATIONS`); the caller adds `attempt` and `started`."""
     data: Data = {
         "profile": profile,
         "nodes": result.diagnosis.nodes,
@@ -30,14 +33,16 @@ def attempt_data(result: ScheduleResult, columns: Columns, profile: str) -> Data
         "node": result.node,
         "nominatedFirst": result.nominated_first,
         "skipped": list(result.state.skip_filter),
-        "verdicts": _verdicts(result.diagnosis),
     }
+    if explanations == NONE:
+        return data
+    data["verdicts"] = _verdicts(result.diagnosis)
     not_run = _not_run(result, columns)
     if not_run:
         data["notRun"] = not_run
     if result.scores is not None:
         total = result.scores.total
-        data["scores"] = _scores(result.scores, result.choice)
+        data["scores"] = _scores(result.scores, result.choice, every=explanations == ALL)
         data["tie"] = int(np.count_nonzero(total == total[result.choice]))
     return data
 
@@ -56,8 +61,8 @@ def _not_run(result: ScheduleResult, columns: Columns) -> list[list[int]]:
     return runs_where(unseen)
 
 
-def _scores(table: ScoreTable, choice: int) -> Data:
-    kept = _kept(table, choice)
+def _scores(table: ScoreTable, choice: int, *, every: bool) -> Data:
+    kept = _kept(table, choice, every=every)
     return {
         "kept": "all" if len(kept) == len(table.rows) else "top",
         "rows": table.rows[kept].tolist(),
@@ -70,10 +75,10 @@ def _plugin(scores: PluginScores, kept: Ints) -> list[Any]:
     return [scores.plugin, scores.weight, scores.raw[kept].tolist(), scores.normalized[kept].tolist()]
 
 
-def _kept(table: ScoreTable, choice: int) -> Ints:
+def _kept(table: ScoreTable, choice: int, *, every: bool) -> Ints:
     """Indices of the scores to keep: all, or the chosen one and the best (earlier ones first among equals)."""
     size = len(table.rows)
-    if size <= KEEP_ALL_SCORES:
+    if every or size <= KEEP_ALL_SCORES:
         return np.arange(size, dtype=np.int64)
     best = (-table.total).argsort(kind="stable")[:KEEP_TOP_SCORES].tolist()
     return np.array(list(dict.fromkeys((choice, *best))), dtype=np.int64)

@@ -20,7 +20,7 @@ from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.loop import EventLoop, Future, Steps
 from simulations.engine.kernel.trace import Trace
 from simulations.engine.scheduler.algorithm import ScheduleResult, schedule_pod
-from simulations.engine.scheduler.attempt_data import attempt_data
+from simulations.engine.scheduler.attempt_data import USUAL, attempt_data
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.framework.events import Action, ClusterEvent, Resource
 from simulations.engine.scheduler.framework.framework import Framework
@@ -66,6 +66,8 @@ class Parts:
     gates: dict[str, bool]
     on_cycle: Callable[[Cycle], object] | None = None
     """Hears of every cycle before it decides."""
+    explanations: str = USUAL
+    """How much of each decision is recorded (see `attempt_data`)."""
 
 
 @dataclass(slots=True)
@@ -278,7 +280,7 @@ class SchedulingLoop:
         self, queued: QueuedPod, result: ScheduleResult, started: SimTime, reason: str, outcome: PreemptionOutcome | None = None
     ) -> int:
         pod = queued.pod
-        data = attempt_data(result, self.p.cache.columns, pod.spec.scheduler_name)
+        data = attempt_data(result, self.p.cache.columns, pod.spec.scheduler_name, self.p.explanations)
         data = {"attempt": queued.attempts, "started": started, **data}
         if not result.node and queued.rejecting:
             data["rejecting"] = list(queued.rejecting)

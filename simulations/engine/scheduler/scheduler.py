@@ -10,6 +10,7 @@ from simulations.engine.cluster.client import Client
 from simulations.engine.cluster.event_recorder import EventRecorder
 from simulations.engine.kernel.clock import MICROSECOND, SECOND
 from simulations.engine.kernel.loop import Steps
+from simulations.engine.scheduler.attempt_data import USUAL
 from simulations.engine.scheduler.cache.cache import SchedulerCache
 from simulations.engine.scheduler.config import DEFAULT_CONFIG, SchedulerConfig
 from simulations.engine.scheduler.eventhandlers import EventHandlers
@@ -35,6 +36,7 @@ class SchedulerSettings:
     async_preemption_failure: str = OBSERVED
     on_cycle: Callable[[Cycle], object] | None = None
     """Hears of every cycle before it decides."""
+    explanations: str = USUAL
 
 
 class Scheduler:
@@ -63,7 +65,7 @@ class Scheduler:
         parts = Parts(
             api.loop, api.trace, settings.actor, self.cache, self.queue, self.frameworks, client, recorder, self.executor,
             api.settings.costs.cycle, api.streams.stream(f"preemption/{settings.actor}"), dict(settings.gates),
-            settings.on_cycle,
+            settings.on_cycle, settings.explanations,
         )  # fmt: skip
         EventHandlers(api, self.cache, self.queue, settings.actor, frozenset(self.frameworks))
         self._scheduling = SchedulingLoop(parts)
