@@ -23,6 +23,7 @@ from simulations.engine.cluster import namespaces, pod_updates, refusals
 from simulations.engine.cluster.admission import with_not_ready_taint, with_runtime_class
 from simulations.engine.cluster.answers import Answer, conflict, not_found
 from simulations.engine.cluster.api_server import ApiServer, state_of
+from simulations.engine.cluster.storage_admission import with_default_class
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.errors import ScenarioError
 
@@ -72,8 +73,7 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
         document, forbidden = _defaulted(api, document, namespace)
         if forbidden:
             return refusals.forbidden(call, kind, forbidden)
-    if kind == "Node" and api.taints_new_nodes:
-        document = with_not_ready_taint(document)
+    document = _mutated(api, kind, document)
     item = _admitted(api, call, document)
     if isinstance(item, Answer):
         return item
@@ -93,6 +93,13 @@ def create(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Answer:
     answer = record(api, call, Answer(201, object=item))
     api.added(item, answer.seq)
     return answer
+
+
+def _mutated(api: ApiServer, kind: str, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What admission adds to a Node or a claim."""
+    if kind == "Node" and api.taints_new_nodes:
+        return with_not_ready_taint(document)
+    return with_default_class(api, document) if kind == "PersistentVolumeClaim" else document
 
 
 def _taken(api: ApiServer, call: "Call", kind: str, namespace: str) -> Answer | None:

@@ -7,13 +7,16 @@ from simulations.engine.cluster.api_server import ApiServer
 from simulations.engine.controllers import (
     daemonset,
     deployment,
+    ephemeral_volumes,
     garbage,
     job,
     namespace,
     node_lifecycle,
     pod_gc,
+    provisioner,
     replicaset,
     statefulset,
+    volume_binder,
 )
 
 CONTROLLERS: Final[dict[str, Callable[[ApiServer], Any]]] = {
@@ -27,8 +30,11 @@ CONTROLLERS: Final[dict[str, Callable[[ApiServer], Any]]] = {
     garbage.NAME: garbage.GarbageCollector,
     pod_gc.NAME: pod_gc.PodGarbageCollector,
     node_lifecycle.NAME: node_lifecycle.NodeLifecycleController,
+    volume_binder.NAME: volume_binder.VolumeBinder,
+    ephemeral_volumes.NAME: ephemeral_volumes.EphemeralVolumes,
+    provisioner.NAME: provisioner.ExternalProvisioner,
 }
-"""By the names that kube-controller-manager gives them."""
+"""By the names that kube-controller-manager gives them; the external provisioner is none of its."""
 
 
 def start(api: ApiServer, names: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
-"""The StatefulSet controller: Pods with numbers, made in order, replaced only when the old one has disappeared.
+"""The StatefulSet controller: Pods with numbers and claims, made in order, replaced only when the old one has disappeared.
 
-Differs: volume claims are not made; docs/controllers.md.
+Differs: claims always stay, whatever `persistentVolumeClaimRetentionPolicy` says; docs/controllers.md.
 
-Source: pkg/controller/statefulset/{stateful_set_control,stateful_set_utils}.go, v1.36
+Source: pkg/controller/statefulset/{stateful_set_control,stateful_set_utils,stateful_pod_control}.go, v1.36
 """
 
 from typing import Any, ClassVar, Final
@@ -65,10 +65,12 @@ class StatefulSetController(Controller[StatefulSet]):
 
     def _bring_up(self, item: StatefulSet, pods: dict[int, Pod], wanted: list[int], *, parallel: bool, cause: int) -> Steps[bool]:
         missing: list[dict[str, Any]] = []
+        claims: list[dict[str, Any]] = []
         for number in wanted:
             pod = pods.get(number)
             if pod is None:
                 missing.append(self._manifest(item, number))
+                claims += _claims(item, number)
                 if not parallel:
                     break
             elif pod.terminal and not pod.terminating:
@@ -77,8 +79,18 @@ class StatefulSetController(Controller[StatefulSet]):
                     return True
             elif not parallel and (pod.terminating or not self.available(item, pod)):
                 return True
+        yield from self._create_claims(item, claims, cause)
         yield from self.create_pods(item, missing, [cause] * len(missing))
         return bool(missing) and not parallel
+
+    def _create_claims(self, item: StatefulSet, claims: list[dict[str, Any]], cause: int) -> Steps[None]:
+        for claim in claims:
+            name = claim["metadata"]["name"]
+            if self.api.get("PersistentVolumeClaim", item.namespace, name) is None:
+                answer = yield self.client.create(claim, cause=cause)
+                if answer.ok:
+                    note = f"create Claim {name} Pod {_pod_of(item, name)} in StatefulSet {item.name} success"
+                    self.event(item, "SuccessfulCreate", note, answer.seq)
 
     def _take_down(self, item: StatefulSet, pods: dict[int, Pod], extra: list[int], *, parallel: bool, cause: int) -> Steps[bool]:
         for number in extra:
@@ -120,7 +132,12 @@ class StatefulSetController(Controller[StatefulSet]):
         manifest = self.pod_manifest(
             item, name, {REVISION_LABEL: self._revision(item), INDEX_LABEL: str(number), NAME_LABEL: name}
         )  # fmt: skip
-        manifest["spec"] = {**manifest["spec"], "hostname": name, "subdomain": item.raw.get("spec", {}).get("serviceName") or ""}
+        spec = {**manifest["spec"], "hostname": name, "subdomain": item.raw.get("spec", {}).get("serviceName") or ""}
+        own = {t["metadata"]["name"]: f"{t['metadata']['name']}-{name}" for t in _claim_templates(item)}
+        if own:
+            others = [volume for volume in spec.get("volumes") or [] if volume.get("name") not in own]
+            spec["volumes"] = [*({"name": v, "persistentVolumeClaim": {"claimName": claim}} for v, claim in own.items()), *others]
+        manifest["spec"] = spec
         return manifest
 
     def created(self, item: StatefulSet, name: str, answer: Answer) -> None:
@@ -134,6 +151,33 @@ class StatefulSetController(Controller[StatefulSet]):
     def deleted(self, item: StatefulSet, name: str, answer: Answer) -> None:
         """In the words of this controller."""
         self.event(item, "SuccessfulDelete", f"delete Pod {name} in StatefulSet {item.name} successful", answer.seq)
+
+
+def _claim_templates(item: StatefulSet) -> list[dict[str, Any]]:
+    return item.raw.get("spec", {}).get("volumeClaimTemplates") or []
+
+
+def _claims(item: StatefulSet, number: int) -> list[dict[str, Any]]:
+    """The claims of a Pod of the set, labelled as the set selects."""
+    labels = (item.raw.get("spec", {}).get("selector") or {}).get("matchLabels") or {}
+    made = []
+    for template in _claim_templates(item):
+        metadata = template["metadata"]
+        own = {"name": f"{metadata['name']}-{item.name}-{number}", "namespace": item.namespace}
+        marks = {**(metadata.get("labels") or {}), **labels}
+        made.append(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": {**metadata, **own, "labels": marks},
+                "spec": dict(template.get("spec") or {}),
+            }
+        )
+    return made
+
+
+def _pod_of(item: StatefulSet, claim: str) -> str:
+    return f"{item.name}-{claim.rpartition('-')[2]}"
 
 
 def _start(item: StatefulSet) -> int:
