@@ -145,8 +145,8 @@ _WARNINGS = (
     ),
     (
         "W0203",
-        "A pod has volumes, which are not modelled.",
-        "It is scheduled as if it had none; volume limits and zones are not seen.",
+        "A pod's volume claim is not there.",
+        "The pod stays; one like it does not schedule. Get pvc, pv, storageclasses, csinodes too.",
     ),
     ("W0204", "A pod's PriorityClass is not there.", "The pod keeps its priority; get priorityclasses too for new pods."),
     ("W0205", "A pod's ReplicaSet is not there.", "The pod stays, but a lost one is not replaced; get replicasets too."),

@@ -6,8 +6,6 @@ from typing import Any
 from simulations.engine.documents import Document
 from simulations.importers.receipt import Receipt
 
-# Volumes of these kinds are part of the pod or the node and bind it to nothing.
-_HARMLESS_VOLUMES = frozenset({"name", "configMap", "secret", "emptyDir", "projected", "downwardAPI", "hostPath", "image", "nfs"})
 DEFAULT_SCHEDULER = "default-scheduler"
 _SYSTEM_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 
@@ -37,8 +35,10 @@ def _note_pod(document: Document, names: Mapping[str, set[str]], receipt: Receip
     node = spec.get("nodeName")
     if node and names.get("Node") and node not in names["Node"]:
         warn("W0202", "bound to a node that the input does not have: kept as it is, takes room on no node", "spec.nodeName")
-    if any(_is_modelled_elsewhere(volume) for volume in spec.get("volumes") or ()):
-        warn("W0203", "volumes are not modelled: the pod is scheduled as if it had none", "spec.volumes")
+    missing = [claim for claim in _claims(spec) if claim not in names.get("PersistentVolumeClaim", ())]
+    if missing:
+        text = f"its claim {missing[0]} is not in the input: it stays where it is; a pod like it does not schedule"
+        warn("W0203", text, "spec.volumes")
     scheduler = spec.get("schedulerName") or DEFAULT_SCHEDULER
     if not node and scheduler != DEFAULT_SCHEDULER:
         warn(
@@ -56,5 +56,7 @@ def _note_pod(document: Document, names: Mapping[str, set[str]], receipt: Receip
         warn("W0206", "dynamic resources are not modelled: the pod is scheduled as if it had none", "spec.resourceClaims")
 
 
-def _is_modelled_elsewhere(volume: Any) -> bool:
-    return isinstance(volume, Mapping) and not _HARMLESS_VOLUMES.issuperset(volume)
+def _claims(spec: Mapping[str, Any]) -> list[str]:
+    """The names of the claims that a Pod's volumes name."""
+    sources = (volume.get("persistentVolumeClaim") for volume in spec.get("volumes") or () if isinstance(volume, Mapping))
+    return [str(source.get("claimName")) for source in sources if isinstance(source, Mapping)]
