@@ -33,6 +33,7 @@ def prepare(page: Page, site: Site) -> dict[str, str]:
     assert run is not None, "the command prints its run"
     busy = f"{site.url}/runs/{run[1]}/"
     return {
+        "why-fit": _with_the_smallest_change(page, f"{site.url}/runs/{run[1]}/why/?pod=shop/checkout-3"),
         "landing": f"{site.url}/",
         "runs": f"{site.url}/runs/",
         "import": f"{site.url}/clusters/import/",
@@ -47,17 +48,26 @@ def prepare(page: Page, site: Site) -> dict[str, str]:
     }
 
 
+def _with_the_smallest_change(page: Page, address: str) -> str:
+    """Ask what would have let the pod of a panel fit at its first attempt, and return the address of the panel as of that attempt."""
+    page.goto(address)
+    page.get_by_role("heading", name="All attempts").locator("xpath=..").get_by_role("link").first.click()
+    page.get_by_role("button", name="Find it").click()
+    expect(page.locator(".fit-card").first).to_be_visible(timeout=60_000)
+    return page.url
+
+
 def picture(browser: Browser, pages: dict[str, str], theme: str, width: str) -> None:
     """Take all pages in one theme and width."""
     context = browser.new_context(viewport=SIZES[width], color_scheme=theme)  # type: ignore[arg-type]  # one of the two words
     page = context.new_page()
     for name, url in pages.items():
         page.goto(url)
-        if "/runs/" in url and "new" not in url and name != "runs":
+        if "/runs/" in url and "new" not in url and name not in ("runs", "why-fit"):
             expect(page.get_by_text("pods shown")).to_be_visible(timeout=30_000)
         page.wait_for_timeout(900)
         target = ROOT / "docs" / "images" / f"{name}-{theme}-{width}.png"
-        page.screenshot(path=str(target), full_page=width == "390")
+        page.screenshot(path=str(target), full_page=width == "390" or name == "why-fit")
         print(target.relative_to(ROOT))
     context.close()
 

@@ -326,6 +326,8 @@ def cluster_overview(cluster_id: int) -> dict[str, Any]:
 
 def why(run_id: int, pod: str, at: int | None = None) -> Why | None:
     """Explain a pod (`namespace/name`) as of a record; None: the run has no such pod."""
+    if "\0" in pod:  # no name has it, and PostgreSQL does not take it
+        return None
     trace = StoredTrace(run_id)
     known = trace.facts()
     known.now = Run.objects.values_list("sim_time", flat=True).get(pk=run_id)

@@ -71,12 +71,30 @@ def test_any_dump_ends_in_a_receipt(text):
         assert not found.receipt.as_dict()["counts"]
 
 
-CHANGES = ("addPods", "addNodes", "nodes", "workloads", "weights", "faults", "patch", "seed", "qps", "duration", "x")
+CHANGES = ("addPods", "addNodes", "nodes", "workloads", "objects", "weights", "faults", "patch", "seed", "qps", "duration", "x")
 
 
 @given(st.dictionaries(st.sampled_from(CHANGES), PLAIN, max_size=4))
 def test_any_changes_are_refused_with_a_code_or_applied(changes):
     tried(lambda: apply_what_if(base("busy-shop"), read_changes(as_text(changes))))
+
+
+OBJECTS = ("Pod/shop/web-1", "Node/node-01", "PriorityClass/urgent", "PriorityClass/new", "Deployment/shop/web", "x", "Node/a/b", 3)
+OBJECT_CHANGE = st.fixed_dictionaries(
+    {"object": st.sampled_from(OBJECTS)},
+    optional={
+        "patch": PLAIN | st.fixed_dictionaries({"spec": PLAIN}),
+        "delete": PLAIN,
+        "at": st.sampled_from(["5s", "", "soon", None, 3]),
+    },
+)
+
+
+@given(st.lists(OBJECT_CHANGE, max_size=3))
+def test_any_changes_of_objects_are_refused_with_a_code_or_their_scenario_is(changes):
+    found = tried(lambda: apply_what_if(base("busy-shop"), read_changes(as_text({"objects": changes}))))
+    if found is not REFUSED:
+        tried(lambda: scenario_of_text(as_text(found.document).encode(), "changed.json"))
 
 
 KEYS = st.sampled_from(["seed", "add_pods.count", "node.x", "workload.a.b", "qps", "weights.X", "add_nodes.like"])
@@ -124,7 +142,8 @@ def test_any_what_if_form_is_answered(quiet, values, added):
 
 
 PATHS = (
-    "/runs/{}/", "/runs/{}/why/?pod={}", "/runs/{}/spans.json?after={}", "/runs/{}/overview.json", "/runs/{}/export/{}.csv",
+    "/runs/{}/", "/runs/{}/why/?pod={}", "/runs/{}/fit/?pod={}&seq={}",
+    "/runs/{}/spans.json?after={}", "/runs/{}/overview.json", "/runs/{}/export/{}.csv",
     "/clusters/{}/", "/shared/{}/", "/runs/new/?cluster={}", "/runs/new/?sample={}", "/runs/new/?sample=busy-shop&count={}", "/?{}",
 )  # fmt: skip
 

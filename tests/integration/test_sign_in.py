@@ -50,13 +50,21 @@ LOOKED_AT = (
     "/runs/{}/header",
     "/runs/{}/spans.json",
     "/runs/{}/why/?pod=default/slow-1",
+    "/runs/{}/fit/?pod=default/slow-1&seq=1",
     "/runs/{}/export/pods.csv",
     "/runs/{}/export/metrics.prom",
     "/runs/{}/overview.json",
 )
 CLUSTERS = ("clusters/<int:cluster_id>/", "clusters/<int:cluster_id>/overview.json", "clusters/import/<int:job_id>/")
 OWN = ("/runs/{}/share/", "/runs/new/?run={}")
-CHANGING = ("/runs/{}/cancel", "/runs/{}/share/", "/runs/{}/share/1/revoke", "/runs/new/?run={}", "/runs/new/preview?run={}")
+CHANGING = (
+    "/runs/{}/cancel",
+    "/runs/{}/fit/",
+    "/runs/{}/share/",
+    "/runs/{}/share/1/revoke",
+    "/runs/new/?run={}",
+    "/runs/new/preview?run={}",
+)
 
 
 @pytest.mark.parametrize(

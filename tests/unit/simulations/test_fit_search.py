@@ -79,7 +79,7 @@ def test_one_that_failed_can_be_asked_again(run, asked, sent, monkeypatch, djang
     assert fit.of_attempt(run.pk, asked.seq).suggestions
 
 
-@pytest.mark.parametrize("pod, seq, code", [("default/nobody", None, "E0625"), (WANTED, 1, "E0626")])
+@pytest.mark.parametrize("pod, seq, code", [("default/nobody", None, "E0625"), ("default/\0", None, "E0625"), (WANTED, 1, "E0626")])
 def test_what_cannot_be_asked_is_refused(run, pod, seq, code):
     with pytest.raises(ScenarioErrors) as found:
         fit.ask(run.pk, pod, seq)
