@@ -9,6 +9,7 @@ from typing import Any
 
 from simulations.analysis.loop import LoopFold, LoopTime
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
+from simulations.engine.scheduler.attempt_data import EXPLANATIONS, USUAL
 from simulations.management.output import CodedCommand, read_file, wrong
 from simulations.pipelines.bench import EXECUTORS, PREEMPTING, Sizes, bench_document, measure, with_executor
 from simulations.pipelines.openb import MODES, OpenbTrace, bundled_trace, openb_document, trace_of
@@ -27,6 +28,7 @@ class Command(CodedCommand):
         for size, default in (("nodes", 1000), ("pods", 3000), ("low", 0), ("high", 0)):
             parser.add_argument(f"--{size}", type=int, default=default)
         parser.add_argument("--executor", choices=EXECUTORS, default=EXECUTORS[0], help="who deletes the victims of preemptions")
+        parser.add_argument("--explanations", choices=EXPLANATIONS, default=USUAL, help="how much of each decision is recorded")
         parser.add_argument("--mode", default=MODES[0], help=f"of openb: {' or '.join(MODES)}")
         parser.add_argument("--nodes-file", type=Path, help="of openb; by default the list that comes with Schedscope")
         parser.add_argument("--pods-file", type=Path, help="of openb; by default the list that comes with Schedscope")
@@ -52,6 +54,7 @@ class Command(CodedCommand):
                 document = with_executor(bench_document(name, sizes), options["executor"])
         except (ScenarioError, ScenarioErrors) as error:
             raise wrong(error) from None
+        document["spec"]["explanations"] = run_with["explanations"] = options["explanations"]
         self._measure(name, document, run_with)
 
     def _measure(self, name: str, document: dict[str, Any], run_with: dict[str, Any]) -> None:

@@ -47,3 +47,13 @@ def test_a_wrong_row_is_named_by_file_and_line(files, tmp_path):
     (tmp_path / "p.csv").write_text(PODS.replace("9000", "-1"), encoding="utf-8")
     with pytest.raises(CommandError, match=r"p\.csv:3.*E0641|E0641.*p\.csv:3"):
         call_command("bench", "openb", *files)
+
+
+def test_everything_can_be_recorded_of_each_decision_or_nothing(capsys):
+    sizes = {}
+    for explanations in ("none", "usual", "all"):
+        call_command("bench", "basic", "--nodes", "450", "--pods", "300", "--explanations", explanations)
+        line = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert line["explanations"] == explanations
+        sizes[explanations] = line["trace_mb"]
+    assert sizes["none"] < sizes["usual"] < sizes["all"]
