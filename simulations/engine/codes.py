@@ -24,6 +24,7 @@ AREAS = {
     "E05": "Traces, tables and exports",
     "E06": "Runs and clusters",
     "E07": "What-if settings",
+    "E08": "Descheduler policies",
     "W02": "Reservations about objects",
 }
 
@@ -134,6 +135,24 @@ _TABLE = (
     ("E0725", "A change of a workload or an object says nothing.", "Give what is to change, or that it is to be deleted."),
     ("E0726", "A workload of this kind has no replicas.", "Leave the replicas of a DaemonSet out."),
     ("E0722", "The pace is out of range.", "Take a number within the range that the message names."),
+    ("E0801", "A descheduler policy has an unknown or misshapen field.", "Look at the field named; see docs/descheduler.md."),
+    (
+        "E0802",
+        "A descheduler plugin is not known, or not at that extension point.",
+        "Take one of those that docs/descheduler.md lists.",
+    ),
+    ("E0803", "A descheduler plugin has no argument of that name.", "Take one of those that the message lists."),
+    (
+        "E0804",
+        "An argument of a descheduler policy has a value that is not allowed.",
+        "The message is the descheduler's; look at the field named.",
+    ),
+    (
+        "E0805",
+        "A descheduler plugin is enabled that has no pluginConfig.",
+        "Add an entry of that name to pluginConfig; its args may be missing.",
+    ),
+    ("E0806", "A descheduler policy asks for figures of real use.", "Leave metricsUtilization out; what pods request is counted."),
 )
 
 _WARNINGS = (
