@@ -113,6 +113,16 @@ class TestPanel:
             execute_run(number)
             assert queries.why(number, WANTED).node in ("n1", "n2")
 
+    def test_where_nothing_helps_it_says_what_was_asked_about(self, client, sent):
+        document = scenario()
+        document["spec"]["initial"] = []
+        made = services.create_run(services.base_of_text(json.dumps(document).encode(), "x"), services.RunRequest())
+        execute_run(made.pk)
+        seq = queries.why(made.pk, WANTED).attempt.seq
+        client.post(f"/runs/{made.pk}/fit/", {"pod": WANTED, "seq": seq})
+        find_fit(FitSearch.objects.get().pk)
+        assert "Nothing that was asked about helps" in client.get(f"/runs/{made.pk}/fit/?pod={WANTED}&seq={seq}").content.decode()
+
     def test_a_pod_that_is_not_there_is_said(self, client, run):
         answer = client.post(f"/runs/{run.pk}/fit/", {"pod": "a/<b>", "seq": "3"})
         assert answer.status_code == 400
