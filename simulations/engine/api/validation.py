@@ -10,6 +10,7 @@ from typing import Any, Final
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.pod_spec import intern_pod_spec
 from simulations.engine.api.quantity import NANOS, parse_quantity
+from simulations.engine.api.scheduling_rules import where_it_may_run
 from simulations.engine.api.storage_rules import new_storage
 from simulations.engine.api.workload_rules import new_object
 from simulations.engine.kernel.errors import ScenarioError
@@ -26,7 +27,6 @@ _VALUE_TEXT: Final = (
     "and must start and end with an alphanumeric character"
 )
 _STANDARD: Final = ("cpu", "memory", "ephemeral-storage")
-_OPERATORS: Final = ("Equal", "Exists")
 _WITH_TEMPLATE: Final = ("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "ReplicationController", "Job")
 
 
@@ -114,13 +114,7 @@ def _pod(spec: Mapping[str, Any]) -> Iterator[ScenarioError]:
             yield from _resources(container.get("resources") or {}, f"{path}.resources")
             if field == "containers":
                 yield from _host_ports(container, path, ports)
-    for i, toleration in enumerate(_items(spec, "tolerations")):
-        yield from _toleration(toleration, f"spec.tolerations[{i}]")
-    for i, constraint in enumerate(_items(spec, "topologySpreadConstraints")):
-        skew = constraint.get("maxSkew")
-        if not isinstance(skew, int) or isinstance(skew, bool) or skew <= 0:
-            path = f"spec.topologySpreadConstraints[{i}].maxSkew"
-            yield ScenarioError("E0214", f"Invalid value: {skew}: must be greater than zero", path)
+    yield from where_it_may_run(spec)
 
 
 def _resources(resources: Mapping[str, Any], path: str) -> Iterator[ScenarioError]:
@@ -187,16 +181,6 @@ def _host_ports(container: Mapping[str, Any], path: str, seen: set[tuple[str, st
             text = f'Duplicate value: "{key[0]}/{key[1]}/{number}"'
             yield ScenarioError("E0214", text, f"{path}.ports[{j}].hostPort")
         seen.add(key)
-
-
-def _toleration(toleration: Mapping[str, Any], path: str) -> Iterator[ScenarioError]:
-    operator = toleration.get("operator") or "Equal"
-    if operator not in _OPERATORS:
-        text = f'Unsupported value: "{operator}": supported values: "Equal", "Exists"'
-        yield ScenarioError("E0214", text, f"{path}.operator")
-    if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
-        text = f"Invalid value: \"{toleration.get('effect') or ''}\": effect must be 'NoExecute' when `tolerationSeconds` is set"
-        yield ScenarioError("E0214", text, f"{path}.effect")
 
 
 def _taints(taints: object) -> Iterator[ScenarioError]:

@@ -95,12 +95,12 @@ def pods(draw, name):
     pod.image(draw(st.sampled_from(list(IMAGES))))
     if draw(maybe):
         pod.tolerate("dedicated", effect=draw(st.sampled_from(["", *EFFECTS])))
-    for _ in range(draw(st.integers(0, 2))):
+    for key, hard in draw(st.lists(st.tuples(st.sampled_from(KEYS), st.booleans()), max_size=2, unique=True)):
         policies = {"nodeTaintsPolicy": "Honor"} if draw(st.booleans()) else {"nodeAffinityPolicy": "Ignore"}
         pod.spread(
-            draw(st.sampled_from(KEYS)),
+            key,
             draw(st.integers(1, 2)),
-            draw(st.booleans()),
+            hard,
             {"app": draw(st.sampled_from(APPS))},
             **policies,
         )
