@@ -32,15 +32,10 @@ class Command(BaseCommand):
         """Replay file by file.
 
         Raises:
-            CommandError: exit code 2, the replay is not modelled, or a file cannot be read or replayed.
+            CommandError: exit code 2, a file cannot be read or replayed.
         """
         name = f"replay_{what}"
-        try:
-            replay = getattr(importlib.import_module(f"simulations.pipelines.{name}"), name)
-        except ModuleNotFoundError as error:
-            if error.name != f"simulations.pipelines.{name}":
-                raise
-            raise CommandError(f"replay {what}: not modelled yet", returncode=WRONG_CALL) from None
+        replay = getattr(importlib.import_module(f"simulations.pipelines.{name}"), name)
         for path in files:
             document = _read(path)
             try:
