@@ -18,7 +18,7 @@ def recordings() -> str:
     """A row for each family of recorded clusters, and one for each recorded timeline; sums below."""
     known = json.loads((CASES / "known-differences.json").read_text(encoding="utf-8"))
     rows = ["| recordings | files | points | equal |", "|---|---|---|---|"]
-    for kind in ("decisions", "exact"):
+    for kind in ("decisions", "exact", "descheduler"):
         families = counted(kind, known)
         rows += [f"| {kind}/{name} | {files} | {points:,} | {equal:,} |" for name, files, points, equal in families]
         files, points, equal = (sum(row[i] for row in families) for i in (1, 2, 3))

@@ -124,6 +124,12 @@ def _fields_read_in_vain(view: View) -> list[str]:
     return [f"{field} of {c.profiles[0].scheduler_name} is read and changes nothing here" for c in specs for field in c.ignored]
 
 
+def _policy_fields_read_in_vain(view: View) -> list[str]:
+    descheduler = view.scenario.descheduler
+    ignored = descheduler.policy.ignored if descheduler is not None else ()
+    return [f"{field} of the descheduler's policy is read and changes nothing here" for field in ignored]
+
+
 def _shared_names(view: View) -> list[str]:
     names = [profile.scheduler_name for spec in view.scenario.schedulers for profile in spec.config.profiles]
     shared = [name for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -216,6 +222,10 @@ LIMITS: Final[tuple[Limit, ...]] = (
         "Extenders are refused (E0401). Fields of a KubeSchedulerConfiguration that change nothing in a simulation are read and named.",
         _fields_read_in_vain,
     ),
+    Limit(
+        "A descheduler counts what pods request: a policy that asks for figures of real use is refused (E0806).",
+        _policy_fields_read_in_vain,
+    ),
     Limit("Leader election: several schedulers of one name all decide.", _shared_names),
     Limit("Controllers that a scenario leaves out do nothing.", _idle_controllers),
     Limit(
@@ -234,6 +244,8 @@ def stated_limits(scenario: Scenario) -> dict[str, list[str]]:
     """`modelled`, `ignored` and `limits` of a scenario, for the record `begin`."""
     modelled = ["kube-apiserver (objects, watches, admission)", "kube-scheduler", "kubelet (start and stop)", *scenario.controllers]
     modelled += [name for name, entry in REGISTRY.items() if entry.modelled]
+    if scenario.descheduler is not None:
+        modelled += ["descheduler", *dict.fromkeys(name for p in scenario.descheduler.policy.profiles for name in p.plugins)]
     ignored = [name for name, entry in REGISTRY.items() if not entry.modelled]
     view = View(scenario)
     return {"modelled": modelled, "ignored": ignored, "limits": [line for limit in LIMITS for line in limit.touches(view)]}

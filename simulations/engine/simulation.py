@@ -18,6 +18,8 @@ from simulations.engine.cluster.setup import disruptions_allowed, load
 from simulations.engine.cluster.versions import feature_gates
 from simulations.engine.controllers.kubelet import Kubelet
 from simulations.engine.controllers.registry import start
+from simulations.engine.descheduler.descheduler import Descheduler, DeschedulerSettings
+from simulations.engine.descheduler.policy import BALANCE, DESCHEDULE
 from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.loop import EventLoop, Steps
 from simulations.engine.kernel.streams import Streams
@@ -91,6 +93,7 @@ class Simulation:
             "costs": scenario.costs.preset,
             "explanations": scenario.explanations,
             "profiles": _profiles(scenario),
+            **(_descheduler(scenario.descheduler) if scenario.descheduler is not None else {}),
             **stated_limits(scenario),
         }
         self.trace.add(self.loop.now, "schedscope", "begin", resource="runs", name=scenario.name, data=data)
@@ -105,6 +108,8 @@ class Simulation:
                 self._on_cycle, self.scenario.explanations,
             )  # fmt: skip
             self.schedulers.append(Scheduler(self.api, settings))
+        if self.scenario.descheduler is not None:
+            self.loop.at(max(0, self.loop.now), Descheduler, self.api, self.scenario.descheduler)
         Kubelet(self.api, self.scenario.kubelet)
         start(self.api, self.scenario.controllers)
 
@@ -184,6 +189,17 @@ def _profiles(scenario: Scenario) -> dict[str, Any]:
         for i, spec in enumerate(scenario.schedulers)
         for profile in spec.config.profiles
     }
+
+
+def _descheduler(settings: DeschedulerSettings) -> dict[str, Any]:
+    """How often the descheduler runs, whether it only tries, its limits, and the strategies of each profile in order."""
+    limits = settings.policy.limits
+    strategies = [
+        {"name": p.name, DESCHEDULE: list(p.points[DESCHEDULE]), BALANCE: list(p.points[BALANCE])} for p in settings.policy.profiles
+    ]
+    bounds = {"perNode": limits.per_node, "perNamespace": limits.per_namespace, "total": limits.total}
+    data = {"interval": settings.interval, "dryRun": settings.dry_run, "limits": bounds, "profiles": strategies}
+    return {"descheduler": data}
 
 
 def actor_of(number: int) -> str:

@@ -64,6 +64,17 @@ class Policy:
     ignored: tuple[str, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def priority_classes(self) -> dict[str, str]:
+        """The PriorityClasses that thresholds name, by the path of the field."""
+        found = {}
+        for i, profile in enumerate(self.profiles):
+            name = profile.args[DEFAULT_EVICTOR].priority_class
+            if name:
+                number = [config.get("name") for config in self.document["profiles"][i]["pluginConfig"]].index(DEFAULT_EVICTOR)
+                found[f"profiles[{i}].pluginConfig[{number}].args.priorityThreshold.name"] = name
+        return found
+
 
 def parse_policy(document: object, path: str = "") -> Policy:
     """Read a policy.

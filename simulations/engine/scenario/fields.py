@@ -65,6 +65,16 @@ class Fields:
             return default
         return value
 
+    def flag(self, name: str, default: bool = False) -> bool:
+        """True or false."""
+        value = self.value.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            self.wrong(name, "E0302", f"{value!r} is not true or false")
+            return default
+        return value
+
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         """A whole number within bounds."""
         value = self.value.get(name)

@@ -9,6 +9,7 @@ from simulations.engine.cluster.costs import Costs
 from simulations.engine.cluster.faults import Fault
 from simulations.engine.controllers.kubelet import KubeletSettings
 from simulations.engine.controllers.registry import CONTROLLERS
+from simulations.engine.descheduler.descheduler import DeschedulerSettings
 from simulations.engine.kernel.clock import SECOND, SimTime
 from simulations.engine.scheduler.config import DEFAULT_CONFIG, SchedulerConfig
 
@@ -67,5 +68,6 @@ class Scenario:
     operations: tuple[Operation, ...] = ()
     async_preemption_failure: str = "observed"
     explanations: str = "usual"
+    descheduler: DeschedulerSettings | None = None
     not_modelled: tuple[str, ...] = ()
     max_records: int = 5_000_000

@@ -14,6 +14,7 @@ from simulations.engine.controllers.registry import CONTROLLERS
 from simulations.engine.kernel.clock import SECOND
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
 from simulations.engine.scenario.costs import parse_costs, parse_faults
+from simulations.engine.scenario.descheduler import parse_descheduler
 from simulations.engine.scenario.fields import Fields
 from simulations.engine.scenario.model import DEFAULT_CONTROLLERS, DEFAULT_EPOCH, Operation, Scenario, SchedulerSpec
 from simulations.engine.scenario.objects import check_objects, check_shape, expand_generate
@@ -28,9 +29,9 @@ Document = Mapping[str, Any]
 _SPEC: Final = (
     "description", "kubernetesVersion", "startTime", "seed", "warmup", "duration", "until", "featureGates", "schedulers",
     "controllers", "kubelet", "costs", "asyncPreemptionFailure", "explanations", "faults", "initial", "generate", "operations",
+    "descheduler",
 )  # fmt: skip
 LATER: Final = {
-    "descheduler": "the descheduler",
     "evictionWebhook": "eviction webhooks",
     "kubevirt": "KubeVirt",
     "responders": "eviction responders",
@@ -78,6 +79,7 @@ class _Parser:
                 spec.wrong(f"featureGates.{name}", "E0302", f"{value!r} is not true or false")
         epoch = self._epoch()
         initial = self._initial()
+        explanations = self._word("explanations", EXPLANATIONS, USUAL)
         duration = spec.duration("duration", 60 * SECOND)
         if duration == 0:
             spec.wrong("duration", "E0303", "a run of no duration shows nothing")
@@ -99,7 +101,8 @@ class _Parser:
             initial=initial,
             operations=self._operations(),
             async_preemption_failure=self._word("asyncPreemptionFailure", ASYNC_PREEMPTION_FAILURES, OBSERVED),
-            explanations=self._word("explanations", EXPLANATIONS, USUAL),
+            explanations=explanations,
+            descheduler=parse_descheduler(spec, initial, explanations),
         )
 
     def _head(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from simulations.engine.cluster.faults import Fault
 from simulations.engine.controllers.kubelet import RECORDED_POLL
 from simulations.engine.controllers.registry import CONTROLLERS
+from simulations.engine.scenario.descheduler import BACKGROUND
 from simulations.engine.scenario.model import Scenario
 from simulations.engine.scenario.parse import LATER, LATER_OPERATIONS, parse_scenario
 
@@ -27,6 +28,10 @@ def from_recorded(document: Mapping[str, Any]) -> Scenario:
     """
     spec: dict[str, Any] = {k: document[k] for k in _SAME if document.get(k) is not None}
     left_out = [LATER[k] for k in LATER if document.get(k)]
+    descheduler, beyond = _descheduler(document)
+    left_out += beyond
+    if descheduler is not None:
+        spec["descheduler"] = descheduler
     spec["description"] = str(document.get("description") or "")
     spec["kubernetesVersion"] = ".".join(str(document.get("kubernetes", "v1.36")).lstrip("v").split(".")[:2])
     config = dict(document.get("schedulerConfig") or {})
@@ -43,6 +48,17 @@ def from_recorded(document: Mapping[str, Any]) -> Scenario:
     scenario = parse_scenario({"apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": name}, "spec": spec})
     stand_in = replace(scenario.kubelet, poll=RECORDED_POLL, cleanup=0)
     return replace(scenario, faults=refused, kubelet=stand_in, not_modelled=tuple(dict.fromkeys(left_out)))
+
+
+def _descheduler(document: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
+    """The descheduler of a timeline, its gates as a mapping, and what of it is left out."""
+    recorded = document.get("descheduler")
+    if recorded is None:
+        return None, []
+    gates = dict(part.split("=") for part in str(recorded.get("featureGates") or "").split(",") if part)
+    if gates.get(BACKGROUND) == "true":
+        return None, ["evictions in background"]
+    return {"interval": recorded["interval"], "policy": recorded["policy"]}, []
 
 
 def _refused_deletions(initial: list[Mapping[str, Any]]) -> tuple[Fault, ...]:

@@ -75,7 +75,7 @@ WRONG = [
     ("a version that is not modelled", {"kubernetesVersion": "1.20"}, "E0305", "spec.kubernetesVersion"),
     ("a version that YAML made a number", {"kubernetesVersion": 1.36}, "E0302", "spec.kubernetesVersion"),
     ("a gate that is not modelled", {"featureGates": {"Magic": True}}, "E0306", "spec.featureGates.Magic"),
-    ("a descheduler", {"descheduler": {"interval": "5m"}}, "E0307", "spec.descheduler"),
+    ("a descheduler without a policy", {"descheduler": {"interval": "5m"}}, "E0302", "spec.descheduler.policy"),
     ("a failure mode that is none", {"asyncPreemptionFailure": "kpe"}, "E0302", "spec.asyncPreemptionFailure"),
     (
         "an operation that is not modelled",
