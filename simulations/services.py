@@ -4,7 +4,7 @@ import logging
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -30,6 +30,7 @@ from simulations.engine.whatif import (
     read_changes,
     write_changes,
 )
+from simulations.engine.whatif.estimate import Cost, estimate
 from simulations.engine.whatif.model import NODE_ACTIONS, PRESETS, SCORING
 from simulations.engine.whatif.workloads import names as workload_names
 from simulations.models import FINISHED_STATES, Cluster, ImportFile, ImportJob, JobState, LeasedJob, Run, Scenario, Snapshot
@@ -151,45 +152,14 @@ def inside(base: Base) -> Inside:
     return Inside(nodes, tuple(workload_names(present)), tuple(sorted(classes.items(), key=lambda item: -item[1])))
 
 
-SECONDS_PER_POD: Final = 0.0006
-SECONDS_PER_POD_AND_NODE: Final = 5e-7
-RECORDS_PER_POD: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a run will probably take; an estimate from the benchmarks, not a promise."""
-
-    nodes: int
-    pods: int
-    records: int
-    seconds: float
-
-
 def expected_cost(base: Base, what_if: WhatIf) -> Cost:
-    """Estimate a run from its nodes and pods. Preemption, churn and long durations make it longer."""
-    spec = _spec_of(base)
-    entries = [(o, 1) for o in (*base.objects, *(spec.get("initial") or ()))]
-    entries += [(e.get("object") or {}, int(e.get("count") or 0)) for e in spec.get("generate") or () if isinstance(e, dict)]
-    entries += [
-        ((o.get("createOperation") or {}).get("object") or {}, 1) for o in spec.get("operations") or () if isinstance(o, dict)
-    ]
-    nodes = sum(n for o, n in entries if o.get("kind") == "Node") + (what_if.add_nodes.count if what_if.add_nodes else 0)
-    pods = sum(n * _pods_of(o) for o, n in entries) + (what_if.add_pods.count if what_if.add_pods else 0)
-    seconds = 0.3 + pods * (SECONDS_PER_POD + nodes * SECONDS_PER_POD_AND_NODE)
-    return Cost(nodes, pods, pods * RECORDS_PER_POD + nodes, round(seconds, 1))
+    """Estimate a run with its changes from what it will have: nodes, pods that come, room for them, duration.
 
-
-def _pods_of(item: dict[str, Any]) -> int:
-    kind, spec = item.get("kind"), item.get("spec")
-    if kind == "Pod":
-        owners = (item.get("metadata") or {}).get("ownerReferences")
-        return 0 if owners and not (item.get("status") or {}).get("phase") else 1
-    owned = (item.get("metadata") or {}).get("ownerReferences")
-    if kind in ("Deployment", "StatefulSet", "ReplicaSet") and isinstance(spec, dict) and not owned:
-        replicas = spec.get("replicas", 1)
-        return replicas if isinstance(replicas, int) and not (item.get("status") or {}).get("replicas") else 0
-    return 0
+    Raises:
+        ScenarioErrors: a value is out of its limits.
+    """
+    document = base.document if is_recorded(base.document) else apply_what_if(base.document, what_if, base.objects).document
+    return estimate(document, base.objects)
 
 
 def preview(base: Base, what_if: WhatIf) -> tuple[Change, ...]:
