@@ -1,5 +1,6 @@
 """All tables by name, in the order in which they are offered."""
 
+from simulations.analysis.descheduler_table import DeschedulerDecisionsTable
 from simulations.analysis.node_table import NodesTable
 from simulations.analysis.tables import (
     AttemptsTable,
@@ -12,5 +13,15 @@ from simulations.analysis.tables import (
 )
 
 TABLES: dict[str, type[Table]] = {
-    table.NAME: table for table in (PreemptionsTable, PodsTable, AttemptsTable, EventsTable, NodesTable, SpansTable, ManifestTable)
+    table.NAME: table
+    for table in (
+        PreemptionsTable,
+        PodsTable,
+        AttemptsTable,
+        EventsTable,
+        NodesTable,
+        SpansTable,
+        DeschedulerDecisionsTable,
+        ManifestTable,
+    )
 }

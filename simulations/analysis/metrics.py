@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from simulations.analysis.cycles import Cycle, CycleFold
+from simulations.analysis.descheduler_metrics import DeschedulerMetrics
 from simulations.analysis.ledger import PodLedger
 from simulations.analysis.metric_catalogue import SchedulerMetrics
 from simulations.analysis.metric_types import Labels, Metric
@@ -45,6 +46,7 @@ class MetricsFold:
         self._cycles = CycleFold()
         self._ledger = PodLedger()
         self._to = SchedulerMetrics()
+        self._descheduler = DeschedulerMetrics()
         self._several = False
         self._gates: dict[str, bool] = {}
         self._queues: dict[str, QueueGauges] = {}
@@ -66,6 +68,7 @@ class MetricsFold:
     def feed(self, record: Record) -> None:
         """Take in a record."""
         self._ledger.feed(record)
+        self._descheduler.feed(record)
         for cycle in self._cycles.feed(record):
             self._over(cycle)
         handler = self._handlers.get(record.verb)
@@ -78,7 +81,7 @@ class MetricsFold:
             self._over(cycle)
         for actor in self._queues:
             self._gauges(actor)
-        return self._to.all(self._gates)
+        return [*self._to.all(self._gates), *self._descheduler.all()]
 
     # ---- records
 

@@ -137,6 +137,32 @@ LACKS_CPU = "0/2 nodes are available: 2 Insufficient cpu."
 VERDICTS = [["NodeResourcesFit", "Unschedulable", ["Insufficient cpu"], [[0, 2]]]]
 
 
+def descheduler_story():
+    """A cycle in which web-1 is evicted, web-2 is refused by its budget, web-3 meets a limit and web-4 is left alone; then another."""
+    story = Story()
+    for number in (1, 2, 3, 4):
+        story.running(0, f"web-{number}", "node-1")
+    told = 0
+    for cycle, ms in ((1, 1000), (2, 2000)):
+        begun = story.add(ms, "descheduler", "cycle", resource="nodes", data={"cycle": cycle, "nodes": 2, "dryRun": False})
+        if cycle == 1:
+            for name, code, reason, message in (
+                ("web-1", 201, "Evicted", ""),
+                ("web-2", 429, "Failed", 'error when evicting pod (ignoring) "web-2": no'),
+                ("web-3", 0, "NodeLimit", "maximum number of evicted pods per node reached"),
+            ):
+                data = {"cycle": cycle, "profile": "p", "strategy": "PodLifeTime", "node": "node-1", "why": "it is 9 s old"}
+                story.of_pod(
+                    ms + 5, "descheduler", "deschedule", name, code=code, reason=reason, message=message, cause=begun, data=data
+                )
+        data = {"cycle": cycle, "profile": "p", "point": "deschedule", "started": ms * MILLISECOND, "evicted": 2 - cycle}
+        left = {"left": [["Filter", "pod is a mirror pod", ["shop/web-4"]]]} if cycle == 1 else {"leftAs": told}
+        told = story.add(ms + 20, "descheduler", "strategy", resource="nodes", reason="PodLifeTime", cause=begun, data=data | left)
+        data = {"cycle": cycle, "started": ms * MILLISECOND, "evicted": 2 - cycle, "dryRun": False}
+        story.add(ms + 20, "descheduler", "cycled", resource="nodes", cause=begun, data=data)
+    return story
+
+
 def preemption_story(executor="async", refuse=0):
     """urgent-1 needs the room of web-1 on node-1; web-1's ReplicaSet makes web-2, which goes to node-2."""
     story = Story()

@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from analysis_story import descheduler_story
 from prometheus_client.parser import text_string_to_metric_families
 
+from simulations.analysis.descheduler_metrics import DeschedulerMetrics
 from simulations.analysis.metric_catalogue import SchedulerMetrics
 from simulations.analysis.metrics import MetricsFold, event_label
 from simulations.analysis.queue_gauges import QueueGauges
@@ -166,7 +168,10 @@ class TestCatalogue:
     def test_every_metric_is_documented_with_its_type_and_labels(self):
         page = (Path(__file__).resolve().parents[3] / "docs" / "metrics.md").read_text(encoding="utf-8")
         rows = {name: (kind, tuple(filter(None, labels.split(", ")))) for name, kind, labels in DOCUMENTED.findall(page)}
-        metrics = SchedulerMetrics().all({"SchedulerAsyncPreemption": True, "SchedulerAsyncAPICalls": True})
+        descheduler = DeschedulerMetrics()
+        for record in descheduler_story().records:
+            descheduler.feed(record)
+        metrics = [*SchedulerMetrics().all({"SchedulerAsyncPreemption": True, "SchedulerAsyncAPICalls": True}), *descheduler.all()]
         assert rows == {m.name: (getattr(m, "kind", "histogram"), m.labels) for m in metrics}
 
     @pytest.mark.parametrize(

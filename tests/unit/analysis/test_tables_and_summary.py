@@ -1,7 +1,7 @@
 """Tables, summary and findings, from hand-made records."""
 
 import pytest
-from analysis_story import LACKS_CPU, VERDICTS, Story, preemption_story
+from analysis_story import LACKS_CPU, VERDICTS, Story, descheduler_story, preemption_story
 
 from simulations.analysis.catalogue import TABLES
 from simulations.analysis.summary import SummaryFold, waits_of
@@ -105,7 +105,7 @@ class TestTables:
     @pytest.mark.parametrize("name", TABLES)
     def test_every_row_is_as_wide_as_the_header(self, name):
         table = TABLES[name]()
-        found = list(table_rows(table, preemption_story(refuse=1).records))
+        found = list(table_rows(table, [*preemption_story(refuse=1).records, *descheduler_story().records]))
         assert found
         assert {len(row) for row in found} == {len(table.COLUMNS)}
 
