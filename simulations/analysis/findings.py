@@ -58,7 +58,7 @@ class FindingsFold:
     def feed(self, record: Record) -> None:
         """Take in a record."""
         self._now = record.t
-        if record.code >= 400:
+        if record.code >= 400 and not _is_stale(record):
             key = (record.actor, record.verb, record.resource, record.namespace, record.name, str(record.code))
             known = self._refused.get(key)
             if known is None:
@@ -124,6 +124,11 @@ class FindingsFold:
                 by_message.setdefault(_why(line), []).append(line)
         for message, lines in sorted(by_message.items(), key=lambda item: -len(item[1])):
             yield _unplaced(message, lines)
+
+
+def _is_stale(record: Record) -> bool:
+    """Whether somebody else was quicker to write: the update is made again from what there is now, and nothing is amiss."""
+    return record.code == 409 and record.verb == "update"
 
 
 def _why(line: PodLine) -> str:

@@ -70,6 +70,7 @@ _TABLE = (
     ("E0306", "The feature gate is not modelled.", "Take one of those that the message lists, or leave it out."),
     ("E0307", "A part of the scenario format is not modelled yet.", "Leave it out; nothing is ignored silently."),
     ("E0308", "An operation is not complete.", "It has `at` and exactly one operation."),
+    ("E0309", "A drain has a flag that kubectl does not know, or with a value that it does not take.", "Look at the flag named."),
     ("E0401", "A scheduler configuration has an unknown, repeated or misshapen field.", "Look at the field named."),
     ("E0402", "A plugin is not known.", "Take one of those that the message lists; see docs/plugins.md."),
     ("E0403", "A plugin has no argument of that name.", "Take one of those that the message lists."),

@@ -8,27 +8,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from simulations.engine.api.encode import condition_manifest, format_time
+from simulations.engine.api.encode import format_time
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
-from simulations.engine.api.workloads import PodDisruptionBudget
 from simulations.engine.cluster.api_server import ApiServer, ClusterSettings
-from simulations.engine.cluster.client import Client
-from simulations.engine.cluster.setup import disruptions_allowed, load
+from simulations.engine.cluster.setup import load
 from simulations.engine.cluster.versions import feature_gates
 from simulations.engine.controllers.kubelet import Kubelet
 from simulations.engine.controllers.registry import start
 from simulations.engine.descheduler.descheduler import Descheduler, DeschedulerSettings
 from simulations.engine.descheduler.policy import BALANCE, DESCHEDULE
+from simulations.engine.evictions.webhook import EvictionWebhook
 from simulations.engine.kernel.clock import SimTime
-from simulations.engine.kernel.loop import EventLoop, Steps
+from simulations.engine.kernel.loop import EventLoop
 from simulations.engine.kernel.streams import Streams
 from simulations.engine.kernel.trace import Record, Trace
 from simulations.engine.limits import stated_limits
-from simulations.engine.scenario import Operation, Scenario
+from simulations.engine.scenario import Scenario
 from simulations.engine.scheduler.schedule_one import Cycle
 from simulations.engine.scheduler.scheduler import Scheduler, SchedulerSettings
 from simulations.engine.trace_format import FORMAT_VERSION
+from simulations.engine.user import User
 
 ENGINE_VERSION: Final = "0.1.0"
 
@@ -62,7 +62,7 @@ class Simulation:
         self.trace = Trace(on_records, batch=batch)
         gates = dict(scenario.feature_gates) or feature_gates(scenario.kubernetes_version, {})
         self.gates = gates
-        settings = ClusterSettings(scenario.epoch, gates, scenario.costs, scenario.faults)
+        settings = ClusterSettings(scenario.epoch, gates, scenario.costs, scenario.faults, scenario.names)
         self.api = ApiServer(self.loop, self.trace, settings, Streams(self.seed))
         self.schedulers: list[Scheduler] = []
 
@@ -71,7 +71,7 @@ class Simulation:
         self._begin()
         load(self.api, self.scenario.initial)
         self._start_actors()
-        self.loop.spawn(self._operate(), "user")
+        self.loop.spawn(User(self.api).operate(self.scenario.operations, self.scenario.warmup), "user")
         reason = self._advance(should_stop, on_progress)
         return self._end(reason)
 
@@ -99,9 +99,6 @@ class Simulation:
         self.trace.add(self.loop.now, "schedscope", "begin", resource="runs", name=scenario.name, data=data)
 
     def _start_actors(self) -> None:
-        for item in self.api.list("PodDisruptionBudget"):
-            if isinstance(item, PodDisruptionBudget) and item.disruptions_allowed is None:
-                self.api.store(disruptions_allowed(item, self.api.list("Pod")))
         for i, spec in enumerate(self.scenario.schedulers):
             settings = SchedulerSettings(
                 spec.config, actor_of(i), spec.qps, spec.burst, self.gates, self.scenario.async_preemption_failure,
@@ -112,33 +109,8 @@ class Simulation:
             self.loop.at(max(0, self.loop.now), Descheduler, self.api, self.scenario.descheduler)
         Kubelet(self.api, self.scenario.kubelet)
         start(self.api, self.scenario.controllers)
-
-    def _operate(self) -> Steps[None]:
-        """The user: one operation after the other, each at its time or as soon as the one before is answered."""
-        user = Client(self.api, "user")
-        yield self.scenario.warmup
-        for operation in self.scenario.operations:
-            yield max(0, operation.at - self.loop.now)
-            if operation.verb in ("fail", "recover"):
-                self._kubelet_stops_or_returns(operation)
-            else:
-                yield _issue(user, operation)
-
-    def _kubelet_stops_or_returns(self, operation: Operation) -> None:
-        """Not a call: something happens to a machine."""
-        node = self.api.get("Node", "", operation.name)
-        code, reason = (200, "") if node is not None else (404, "NotFound")
-        seq = self.trace.add(
-            self.loop.now, "user", operation.verb, resource="nodes", name=operation.name, uid=node.uid if node else "", code=code,
-            reason=reason, message="" if node else f'nodes "{operation.name}" not found',
-        )  # fmt: skip
-        if node is None:
-            return
-        if operation.verb == "fail":
-            conditions = [condition_manifest(c) for c in node.conditions] or [{"type": "Ready", "status": "True"}]
-            self.api.heartbeats.fail(node.name, self.loop.now, conditions, seq)
-        else:
-            self.api.heartbeats.recover(node.name, seq)
+        if self.scenario.eviction_webhook is not None:
+            EvictionWebhook(self.api, self.scenario.eviction_webhook)
 
     # ---- running
 
@@ -205,20 +177,6 @@ def _descheduler(settings: DeschedulerSettings) -> dict[str, Any]:
 def actor_of(number: int) -> str:
     """What a scheduler is called in the trace; the first one has no number."""
     return "kube-scheduler" if number == 0 else f"kube-scheduler-{number + 1}"
-
-
-def _issue(user: Client, operation: Operation) -> Any:
-    if operation.verb == "create":
-        return user.create(operation.manifest)
-    if operation.verb == "delete":
-        return user.delete(
-            operation.kind,
-            operation.namespace,
-            operation.name,
-            grace_seconds=operation.grace_seconds,
-            propagation=operation.propagation,
-        )
-    return user.patch(operation.kind, operation.namespace, operation.name, operation.manifest)
 
 
 def final_state(simulation: Simulation) -> Mapping[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""The status of a PodDisruptionBudget: its condition, as a manifest writes it, as records carry it.
+"""The status of a PodDisruptionBudget: its condition, as a manifest writes it, as records carry it, and who may change it.
 
-Source: staging/src/k8s.io/component-helpers/apps/poddisruptionbudget/helpers.go, v1.36
+Source: staging/src/k8s.io/component-helpers/apps/poddisruptionbudget/helpers.go; pkg/registry/policy/poddisruptionbudget/strategy.go, v1.36
 """
 
 from dataclasses import replace
@@ -69,3 +69,30 @@ def budget_state(budget: PodDisruptionBudget) -> dict[str, Any]:
         "observed": budget.observed_generation,
         "condition": [found.status, found.reason, found.message] if found is not None else None,
     }
+
+
+def new_budget(item: PodDisruptionBudget) -> PodDisruptionBudget:
+    """As one that is created is stored: nobody has counted for it, whatever its manifest says."""
+    fresh = PodDisruptionBudget(name=item.name)
+    return _with_status(replace(item, generation=1), fresh, {})
+
+
+def changed_budget(item: PodDisruptionBudget, old: PodDisruptionBudget) -> PodDisruptionBudget:
+    """As one that is changed is stored: the status stays, another spec is another generation."""
+    same = item.raw.get("spec") == old.raw.get("spec")
+    return _with_status(replace(item, generation=old.generation + (0 if same else 1)), old, old.raw.get("status") or {})
+
+
+def _with_status(item: PodDisruptionBudget, source: PodDisruptionBudget, status: dict[str, Any]) -> PodDisruptionBudget:
+    raw = {**{key: value for key, value in item.raw.items() if key != "status"}, **({"status": status} if status else {})}
+    return replace(
+        item,
+        observed_generation=source.observed_generation,
+        disruptions_allowed=source.disruptions_allowed,
+        current_healthy=source.current_healthy,
+        desired_healthy=source.desired_healthy,
+        expected_pods=source.expected_pods,
+        disrupted_pods=source.disrupted_pods,
+        conditions=source.conditions,
+        raw=raw,
+    )

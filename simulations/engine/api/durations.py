@@ -48,3 +48,21 @@ def _whole(text: str) -> int | None:
         total += _scaled(part[1], part[2], _UNITS[part[3]])
         at = part.end()
     return total if text else None
+
+
+def format_duration(nanoseconds: int) -> str:
+    """A duration as Go prints it: `40s`, `1m30s`, `1h0m0s`, `1.5s`, `200ms`."""
+    if nanoseconds < SECOND:
+        for name, unit in (("ms", MILLISECOND), ("µs", MICROSECOND)):
+            if nanoseconds >= unit:
+                return f"{_decimal(nanoseconds, unit)}{name}"
+        return f"{nanoseconds}ns" if nanoseconds else "0s"
+    hours, rest = divmod(nanoseconds, HOUR)
+    minutes, rest = divmod(rest, MINUTE)
+    head = f"{hours}h" if hours else ""
+    return f"{head}{minutes}m{_decimal(rest, SECOND)}s" if hours or minutes else f"{_decimal(rest, SECOND)}s"
+
+
+def _decimal(nanoseconds: int, unit: int) -> str:
+    whole, part = divmod(nanoseconds, unit)
+    return f"{whole}.{part:0{len(str(unit)) - 1}d}".rstrip("0").rstrip(".") if part else str(whole)

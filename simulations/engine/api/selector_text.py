@@ -32,6 +32,8 @@ def parse_selector_text(text: str, path: str) -> LabelSelector:
             raise ScenarioError("E0209", f"unable to parse the selector {text!r} at {text[at:].strip()!r}", path)
         found.append(requirement)
         at = part.end()
+    if text.rstrip().endswith(","):
+        raise ScenarioError("E0209", f"unable to parse the selector {text!r}: nothing after the last comma", path)
     return LabelSelector(tuple(dict.fromkeys(found)))
 
 

@@ -3,14 +3,16 @@
 Writes here happen at one instant and are recorded by their caller (`Client`); what an object's removal means is recorded here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from random import Random
 from typing import Any, Final
 
 from simulations.engine.api.budgets import budget_state
 from simulations.engine.api.decode import AnyObject, decode_object
 from simulations.engine.api.encode import node_state, pod_state
+from simulations.engine.api.names import generate_name
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import PodDisruptionBudget, PriorityClass
@@ -55,12 +57,13 @@ RESOURCES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """How this API server behaves: the instant of T+0, gates, costs, faults."""
+    """How this API server behaves: the instant of T+0, gates, costs, faults; `names` that are generated and known beforehand, by base."""
 
     epoch: datetime = datetime(2026, 1, 1, tzinfo=UTC)
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     costs: Costs = field(default_factory=Costs)
     faults: tuple[Fault, ...] = ()
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def kind_of(item: AnyObject) -> str:
@@ -84,6 +87,7 @@ class ApiServer:
         self.admission = PodAdmission(self.classes)
         self.taints_new_nodes = False
         """Whether TaintNodesByCondition acts: only with a controller that takes the taint away again."""
+        self._names = {base: list(names) for base, names in settings.names.items()}
         self._uids = streams.stream("uids")
         self._objects: dict[str, dict[Key, Any]] = {}
         self._watchers: dict[str, list[Handler]] = {}
@@ -112,6 +116,11 @@ class ApiServer:
         """A UID from the run's own stream."""
         digits = f"{self._uids.getrandbits(128):032x}"
         return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
+
+    def new_name(self, base: str, rng: Random) -> str:
+        """A name that begins with `base`: the next one that is known for it, else a generated one."""
+        known = self._names.get(base)
+        return known.pop(0) if known else generate_name(base, rng)
 
     def decode(self, document: Mapping[str, Any]) -> AnyObject:
         """Read a manifest as this server does, Pods with admission.

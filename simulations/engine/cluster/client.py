@@ -1,14 +1,14 @@
 """A client of the API server: its calls wait for the client's own limit, take time, and are answered and recorded at one instant."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from simulations.engine.api.pod import Condition, Pod
-from simulations.engine.api.workloads import ApiObject
-from simulations.engine.cluster import deletion, eviction, writes
+from simulations.engine.api.workloads import ApiObject, PodDisruptionBudget
+from simulations.engine.cluster import budgets, deletion, eviction, writes
 from simulations.engine.cluster.answers import Answer
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer
+from simulations.engine.cluster.call import Call
 from simulations.engine.cluster.limiter import TokenBucket
 from simulations.engine.kernel.clock import SECOND, SimTime
 from simulations.engine.kernel.loop import Future, Steps
@@ -19,26 +19,6 @@ UNSET: Any = object()
 Data = dict[str, Any]
 RETRIES = 10
 """How often a client tries again what was answered with Retry-After; rest/with_retry.go of client-go."""
-
-
-@dataclass(slots=True)
-class Call:
-    """One call on its way: what it asks for, what caused it, and what its record says besides."""
-
-    actor: str
-    verb: str
-    resource: str
-    namespace: str
-    name: str
-    cause: int
-    data: Data = field(default_factory=dict)
-    uid: str = ""
-    answer: Future[Answer] = field(default_factory=Future)
-
-    @property
-    def words(self) -> str:
-        """As cost and fault rules name it: `delete pods`."""
-        return f"{self.verb} {self.resource}"
 
 
 Commit = Callable[[Call], Answer | Steps[Answer]]
@@ -103,6 +83,11 @@ class Client:
         call = Call(self.actor, "update", f"{RESOURCES[kind]}/status", namespace, name, cause, {"status": dict(status)})
         return self._send(call, lambda c: writes.update_status(self.api, c, kind, status))
 
+    def update_budget_status(self, changed: PodDisruptionBudget, *, cause: int = 0) -> Future[Answer]:
+        """PUT the status of a budget; 409 if the stored one is newer than the one that `changed` was made from."""
+        call = Call(self.actor, "update", "poddisruptionbudgets/status", changed.namespace, changed.name, cause)
+        return self._send(call, lambda c: budgets.put_status(self.api, c, changed))
+
     def finalize_namespace(self, name: str, *, cause: int = 0) -> Future[Answer]:
         """PUT namespaces/finalize: an empty Namespace that is being deleted goes."""
         call = Call(self.actor, "update", "namespaces/finalize", "", name, cause)
@@ -122,6 +107,13 @@ class Client:
             self.actor, "patch", "pods/status", pod.namespace, pod.name, cause, {"status": writes.status_patch(pod, change)}
         )
         return self._send(call, lambda c: writes.patch_status(self.api, c, pod.uid, change))
+
+    def update_pod_condition(self, pod: Pod, condition: Condition, *, cause: int = 0) -> Future[Answer]:
+        """PUT pods/status with one condition; 409 if the stored Pod is newer than `pod`."""
+        change = writes.StatusChange((condition,))
+        data = {"status": writes.status_patch(pod, change)}
+        call = Call(self.actor, "update", "pods/status", pod.namespace, pod.name, cause, data)
+        return self._send(call, lambda c: writes.patch_status(self.api, c, pod.uid, change, pod.resource_version))
 
     def report_pod(
         self,

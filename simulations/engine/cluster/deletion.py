@@ -18,7 +18,7 @@ from simulations.engine.cluster.writes import record, store_answer
 from simulations.engine.kernel.clock import SECOND
 
 if TYPE_CHECKING:
-    from simulations.engine.cluster.client import Call
+    from simulations.engine.cluster.call import Call
 
 BACKGROUND: Final = "Background"
 FOREGROUND: Final = "foregroundDeletion"

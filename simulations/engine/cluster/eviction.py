@@ -8,20 +8,19 @@ Source: pkg/registry/core/pod/storage/eviction.go, v1.36
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from simulations.engine.api.budgets import DISRUPTION_ALLOWED, SYNC_FAILED, budget_status, with_allowed_condition
+from simulations.engine.api.budgets import DISRUPTION_ALLOWED, SYNC_FAILED, with_allowed_condition
 from simulations.engine.api.pod import PENDING, Condition, Pod
 from simulations.engine.api.workloads import PodDisruptionBudget
-from simulations.engine.cluster import deletion
+from simulations.engine.cluster import deletion, namespaces
 from simulations.engine.cluster.answers import Answer, conflict, not_found
 from simulations.engine.cluster.api_server import ApiServer, state_of
+from simulations.engine.cluster.budgets import put_status
+from simulations.engine.cluster.call import Call
 from simulations.engine.cluster.writes import StatusChange, status_patch, with_condition
-from simulations.engine.kernel.clock import MILLISECOND
+from simulations.engine.kernel.clock import MILLISECOND, SimTime
 from simulations.engine.kernel.loop import Steps
-
-if TYPE_CHECKING:
-    from simulations.engine.cluster.client import Call
 
 TRIES: Final = 20
 RETRY: Final = 500 * MILLISECOND
@@ -32,7 +31,6 @@ SERVER: Final = "kube-apiserver"
 DISRUPTION_TARGET: Final = "DisruptionTarget"
 REFUSED: Final = "Cannot evict pod as it would violate the pod's disruption budget."
 TWO_BUDGETS: Final = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
-STALE: Final = "the object has been modified; please apply your changes to the latest version and try again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +46,15 @@ class Eviction:
     resource_version: int = 0
 
 
-def evict(api: ApiServer, call: "Call", asked: Eviction) -> Steps[Answer]:
+def evict(api: ApiServer, call: Call, asked: Eviction) -> Steps[Answer]:
     """Answer an eviction: 201, or why not.
 
     404 the Pod is not there; 409 a precondition, or a budget that changed under every try; 429 the budget says no (`retry_after` while
     the disruption controller has not seen the budget); 403 a budget that cannot be right; 500 two budgets.
     """
+    closed = _namespace_refuses(api, call)
+    if closed is not None:
+        return closed
     for attempt in range(TRIES):
         pod = api.get("Pod", call.namespace, call.name)
         if pod is None:
@@ -69,11 +70,22 @@ def evict(api: ApiServer, call: "Call", asked: Eviction) -> Steps[Answer]:
     return not_found("pods", call.name)
 
 
+def _namespace_refuses(api: ApiServer, call: Call) -> Answer | None:
+    """An eviction is something new in its namespace: 404 where that is not, 403 where it is being deleted."""
+    refused = namespaces.closed(api, replace(call, resource="pods"), "Pod", call.namespace)
+    if refused is not None and refused.code == 403:
+        text = f"namespace {call.namespace} is being terminated"
+        return replace(
+            refused, details={"causes": [{"reason": "NamespaceTerminating", "message": text, "field": "metadata.namespace"}]}
+        )
+    return refused
+
+
 def _ignores_budgets(pod: Pod) -> bool:
     return pod.phase == PENDING or pod.terminal or pod.terminating
 
 
-def _with_budgets(api: ApiServer, call: "Call", pod: Pod, asked: Eviction) -> Steps[Answer]:
+def _with_budgets(api: ApiServer, call: Call, pod: Pod, asked: Eviction) -> Steps[Answer]:
     budgets = [b for b in api.list("PodDisruptionBudget") if b.selects(pod.namespace, pod.labels)]
     if len(budgets) > 1:
         return Answer(500, "", TWO_BUDGETS)
@@ -105,23 +117,33 @@ def _lets_unready_go(budget: PodDisruptionBudget) -> bool:
 # ---- the budget
 
 
-def _take(api: ApiServer, call: "Call", budget: PodDisruptionBudget, dry_run: bool) -> Steps[Answer | None]:
+def _take(api: ApiServer, call: Call, budget: PodDisruptionBudget, dry_run: bool) -> Steps[Answer | None]:
     """Use one disruption of the budget; the answer when it has none, or when it changed under every try."""
     for attempt in range(TRIES):
         refused = refusal(budget)
         if refused is not None or dry_run:
             return refused
         yield api.costs.call("update poddisruptionbudgets/status")
-        stored: PodDisruptionBudget | None = api.get("PodDisruptionBudget", budget.namespace, budget.name)
-        if stored is not None and stored.resource_version == budget.resource_version:
-            _write_budget(api, call, stored)
+        written = put_status(api, _by_server(call, budget), _with_one_less(budget, call.name, api.loop.now))
+        if written.ok:
             return None
-        lost = _lost(api, call, budget, stored)
-        if stored is None or attempt == TRIES - 1:
-            return lost
+        if written.not_found or attempt == TRIES - 1:
+            break
         yield _pause(api)
         budget = api.get("PodDisruptionBudget", budget.namespace, budget.name) or budget
-    return None
+    return replace(written, seq=0)
+
+
+def _by_server(call: Call, budget: PodDisruptionBudget) -> Call:
+    """The server's own write on the way of an eviction."""
+    evicting = {"evicting": call.name}
+    return Call(SERVER, "update", "poddisruptionbudgets/status", budget.namespace, budget.name, call.cause, evicting, budget.uid)
+
+
+def _with_one_less(budget: PodDisruptionBudget, pod_name: str, now: SimTime) -> PodDisruptionBudget:
+    allowed = (budget.disruptions_allowed or 0) - 1
+    changed = replace(budget, disruptions_allowed=allowed, disrupted_pods={**budget.disrupted_pods, pod_name: now})
+    return changed if allowed else with_allowed_condition(changed)
 
 
 def refusal(budget: PodDisruptionBudget) -> Answer | None:
@@ -162,41 +184,10 @@ def _forbidden(name: str, text: str) -> Answer:
     return Answer(403, "Forbidden", f'poddisruptionbudgets.policy "{name}" is forbidden: {text}')
 
 
-def _write_budget(api: ApiServer, call: "Call", budget: PodDisruptionBudget) -> None:
-    changed = replace(
-        budget,
-        disruptions_allowed=(budget.disruptions_allowed or 0) - 1,
-        disrupted_pods={**budget.disrupted_pods, call.name: api.loop.now},
-    )
-    if not changed.disruptions_allowed:
-        changed = with_allowed_condition(changed)
-    stored = api.store(replace(changed, raw={**budget.raw, "status": budget_status(changed, api.settings.epoch)}))
-    seq = api.trace.add(
-        api.loop.now, SERVER, "update", resource="poddisruptionbudgets/status", namespace=stored.namespace, name=stored.name,
-        uid=stored.uid, code=200, cause=call.cause, data={"evicting": call.name, "after": state_of(stored)},
-    )  # fmt: skip
-    api.modified(stored, budget, seq)
-
-
-def _lost(api: ApiServer, call: "Call", read: PodDisruptionBudget, stored: PodDisruptionBudget | None) -> Answer:
-    """Somebody else changed the budget meanwhile, or it is gone."""
-    resource = "poddisruptionbudgets.policy"
-    answer = (
-        not_found(resource, read.name)
-        if stored is None
-        else conflict(f'Operation cannot be fulfilled on {resource} "{read.name}": {STALE}')
-    )
-    api.trace.add(
-        api.loop.now, SERVER, "update", resource="poddisruptionbudgets/status", namespace=read.namespace, name=read.name, uid=read.uid,
-        code=answer.code, reason=answer.reason, message=answer.message, cause=call.cause, data={"evicting": call.name},
-    )  # fmt: skip
-    return answer
-
-
 # ---- the Pod
 
 
-def _delete(api: ApiServer, call: "Call", pod: Pod, asked: Eviction) -> Steps[Answer]:
+def _delete(api: ApiServer, call: Call, pod: Pod, asked: Eviction) -> Steps[Answer]:
     """Give the Pod its condition, then delete it; each is a write of its own."""
     options = deletion.Options(asked.grace_seconds, asked.uid)
     if asked.dry_run:
@@ -218,7 +209,7 @@ def _delete(api: ApiServer, call: "Call", pod: Pod, asked: Eviction) -> Steps[An
     return deletion.delete(api, call, "Pod", options, code=201)
 
 
-def _mark(api: ApiServer, call: "Call", pod: Pod) -> Pod:
+def _mark(api: ApiServer, call: Call, pod: Pod) -> Pod:
     """Write the condition DisruptionTarget."""
     condition = Condition(DISRUPTION_TARGET, "True", "EvictionByEvictionAPI", "Eviction API: evicting", pod.generation)
     if pod.condition(DISRUPTION_TARGET) == condition:

@@ -15,7 +15,7 @@ from simulations.engine.cluster.answers import Answer
 
 if TYPE_CHECKING:
     from simulations.engine.cluster.api_server import ApiServer
-    from simulations.engine.cluster.client import Call
+    from simulations.engine.cluster.call import Call
 
 _NANO: Final = 10**9
 Document = Mapping[str, Any]

@@ -12,7 +12,7 @@ from simulations.engine.cluster.answers import Answer
 from simulations.engine.kernel.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from simulations.engine.cluster.client import Call
+    from simulations.engine.cluster.call import Call
 
 Decoder = Callable[[Mapping[str, Any]], Any]
 AT_ONCE: Final = ("E0201", "E0202", "E0203", "E0205", "E0206", "E0208", "E0211", "E0212", "E0213")

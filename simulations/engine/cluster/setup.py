@@ -1,14 +1,12 @@
 """The objects that are there before anything happens."""
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from simulations.engine.api.labels import intern_labels
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Pod
-from simulations.engine.api.workloads import Namespace, PodDisruptionBudget
+from simulations.engine.api.workloads import Namespace
 from simulations.engine.cluster.admission import with_runtime_class
 from simulations.engine.cluster.api_server import RESOURCES, ApiServer, kind_of, state_of
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
@@ -63,33 +61,3 @@ def _add_namespaces(api: ApiServer) -> None:
     for name in used:
         if api.get("Namespace", "", name) is None:
             api.insert(Namespace(name=name, labels=intern_labels({"kubernetes.io/metadata.name": name})))
-
-
-def disruptions_allowed(budget: PodDisruptionBudget, pods: list[Pod]) -> PodDisruptionBudget:
-    """Fill in a budget that has no status, once, from the Pods that it selects; percentages round up.
-
-    Source: pkg/controller/disruption/disruption.go, v1.36
-    """
-    selected = [
-        p for p in pods if p.namespace == budget.namespace and budget.selector is not None and budget.selector.matches(p.labels)
-    ]
-    healthy = sum(1 for p in selected if not p.terminating and _ready(p))
-    expected = len(selected)
-    if budget.min_available is not None:
-        desired = _of(budget.min_available, expected)
-    elif budget.max_unavailable is not None:
-        desired = max(0, expected - _of(budget.max_unavailable, expected))
-    else:
-        desired = expected - 1
-    return replace(budget, disruptions_allowed=max(0, healthy - desired))
-
-
-def _ready(pod: Pod) -> bool:
-    condition = pod.condition("Ready")
-    return condition.status == "True" if condition is not None else pod.phase == "Running"
-
-
-def _of(value: int | str, total: int) -> int:
-    if isinstance(value, int):
-        return value
-    return math.ceil(int(value.rstrip("%")) * total / 100)

@@ -4,13 +4,11 @@ Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/{validating/di
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from simulations.engine.cluster.answers import Answer
+from simulations.engine.cluster.call import Call
 from simulations.engine.cluster.faults import REASONS
-
-if TYPE_CHECKING:
-    from simulations.engine.cluster.client import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class Webhook(Protocol):
     name: str
     match: str
 
-    def review(self, call: "Call") -> Denial | None:
+    def review(self, call: Call) -> Denial | None:
         """Why the call is refused; None lets it pass. Called once for each call, at the instant of its admission."""
 
 
@@ -41,7 +39,7 @@ class Webhooks:
         """Ask this webhook too, from now on."""
         self._webhooks.append(webhook)
 
-    def review(self, call: "Call") -> Answer | None:
+    def review(self, call: Call) -> Answer | None:
         """The answer of the first webhook that refuses the call."""
         for webhook in self._webhooks:
             if webhook.match != call.words:

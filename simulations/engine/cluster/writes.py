@@ -6,19 +6,19 @@ Source: pkg/registry/core/pod/{strategy.go,storage/storage.go}; staging/src/k8s.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from simulations.engine.api import shapes
+from simulations.engine.api.budgets import changed_budget, new_budget
 from simulations.engine.api.decode import CLUSTER_SCOPED, decode_object
 from simulations.engine.api.encode import node_manifest, pod_manifest
 from simulations.engine.api.labels import intern_labels
-from simulations.engine.api.names import generate_name
 from simulations.engine.api.node import Node
 from simulations.engine.api.pod import Condition, Pod
 from simulations.engine.api.scheduling import REGION_LABEL, ZONE_LABEL
 from simulations.engine.api.storage_rules import changed_storage
 from simulations.engine.api.workload_rules import changed_object
-from simulations.engine.api.workloads import Namespace, PriorityClass
+from simulations.engine.api.workloads import Namespace, PodDisruptionBudget, PriorityClass
 from simulations.engine.cluster import namespaces, pod_updates, refusals
 from simulations.engine.cluster.admission import with_not_ready_taint, with_runtime_class
 from simulations.engine.cluster.answers import Answer, conflict, not_found
@@ -28,7 +28,10 @@ from simulations.engine.kernel.clock import SimTime
 from simulations.engine.kernel.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from simulations.engine.cluster.client import Call
+    from simulations.engine.cluster.call import Call
+
+
+STALE: Final = "the object has been modified; please apply your changes to the latest version and try again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +137,14 @@ def _named(api: ApiServer, call: "Call", document: Mapping[str, Any]) -> Mapping
     metadata = document.get("metadata") or {}
     if metadata.get("name") or not metadata.get("generateName"):
         return {**document, "metadata": metadata}
-    call.name = generate_name(str(metadata["generateName"]), api.streams.stream("names/api"))
+    call.name = api.new_name(str(metadata["generateName"]), api.streams.stream("names/api"))
     return {**document, "metadata": {**metadata, "name": call.name}}
 
 
 def _begun(item: Any, now: SimTime) -> Any:
     """What the server writes into every new object: when it was made, and that it has no uid of its own."""
+    if isinstance(item, PodDisruptionBudget):
+        item = new_budget(item)
     if not isinstance(item, Pod | Node):
         return replace(item, uid="", created=now, deletion_time=None)
     item.uid, item.created = "", now
@@ -255,12 +260,16 @@ def _condition_difference(pod: Pod, new: Condition) -> dict[str, Any] | None:
     return {**found, "type": new.type}
 
 
-def patch_status(api: ApiServer, call: "Call", uid: str, change: StatusChange) -> Answer:
-    """Merge conditions, nomination, phase and start into the stored Pod; without a difference nothing is stored."""
+def patch_status(api: ApiServer, call: "Call", uid: str, change: StatusChange, version: int = 0) -> Answer:
+    """Merge conditions, nomination, phase and start into the stored Pod; without a difference nothing is stored. 409 when its resource
+    version is another one than `version` (0: any).
+    """
     pod = api.get("Pod", call.namespace, call.name)
     if pod is None or pod.uid != uid:
         return not_found("pods", call.name)
     call.uid = uid
+    if version and pod.resource_version != version:
+        return conflict(f'Operation cannot be fulfilled on pods "{call.name}": {STALE}')
     conditions = pod.conditions
     for condition in change.conditions:
         conditions = with_condition(conditions, condition, api.loop.now)
@@ -319,6 +328,7 @@ def merge_patch(api: ApiServer, call: "Call", kind: str, patch: Mapping[str, Any
     elif isinstance(changed, Node):
         changed.uid, changed.created = item.uid, item.created
     else:
+        changed = changed_budget(changed, item) if isinstance(changed, PodDisruptionBudget) else changed
         changed = replace(changed, uid=item.uid, created=item.created)
     call.data["object"] = after
     answer = store_answer(api, call, api.store(changed), item)
@@ -345,8 +355,7 @@ def _update_refused(item: Any, before: Mapping[str, Any], after: Mapping[str, An
     metadata = after.get("metadata") or {}
     version = metadata.pop("resourceVersion", None) if isinstance(metadata, dict) else None
     if version is not None and str(version) != str(item.resource_version):
-        text = "the object has been modified; please apply your changes to the latest version and try again"
-        return conflict(f'Operation cannot be fulfilled on {item.kind.lower()}s "{item.name}": {text}')
+        return conflict(f'Operation cannot be fulfilled on {item.kind.lower()}s "{item.name}": {STALE}')
     if isinstance(item, Node):
         return None
     text = pod_updates.refused(before.get("spec") or {}, after.get("spec") or {}) if isinstance(item, Pod) else ""

@@ -6,7 +6,6 @@ Source: pkg/controller/controller_utils.go; staging/src/k8s.io/client-go/util/wo
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from simulations.engine.api.names import generate_name
 from simulations.engine.api.pod import Pod
 from simulations.engine.api.workloads import ApiObject
 from simulations.engine.cluster.answers import ADDED, DELETED, Answer, WatchEvent
@@ -281,7 +280,7 @@ class Controller(Generic[T]):
         template: Mapping[str, Any] = getattr(item, "template", {})
         metadata = template.get("metadata") or {}
         own: Document = {
-            "name": name or generate_name(f"{item.name}-", self.rng),
+            "name": name or self.api.new_name(f"{item.name}-", self.rng),
             "namespace": item.namespace,
             "labels": {**(metadata.get("labels") or {}), **(labels or {})},
             "ownerReferences": [owner_reference(item, self.KIND)],

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from simulations.engine.api.names import generate_name
 from simulations.engine.api.pod import FAILED, SUCCEEDED, Pod
 from simulations.engine.api.workloads import Job
 from simulations.engine.cluster.answers import DELETED, Answer, WatchEvent
@@ -200,7 +199,7 @@ class JobController(Controller[Job]):
             indexes = [i for i in range(_spec(item).get("completions") or 0) if i not in taken][:number]  # type: ignore[assignment]
         found = []
         for index in indexes:
-            name = "" if index is None else generate_name(f"{item.name}-{index}-", self.rng)
+            name = "" if index is None else self.api.new_name(f"{item.name}-{index}-", self.rng)
             manifest = self.pod_manifest(item, name, {**labels, **({} if index is None else {INDEX: str(index)})})
             manifest["metadata"]["finalizers"] = [FINALIZER]
             if index is not None:

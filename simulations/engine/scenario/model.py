@@ -10,6 +10,8 @@ from simulations.engine.cluster.faults import Fault
 from simulations.engine.controllers.kubelet import KubeletSettings
 from simulations.engine.controllers.registry import CONTROLLERS
 from simulations.engine.descheduler.descheduler import DeschedulerSettings
+from simulations.engine.evictions.drain_flags import DrainFlags
+from simulations.engine.evictions.webhook import WebhookSettings
 from simulations.engine.kernel.clock import SECOND, SimTime
 from simulations.engine.scheduler.config import DEFAULT_CONFIG, SchedulerConfig
 
@@ -19,8 +21,8 @@ DEFAULT_CONTROLLERS = tuple(CONTROLLERS)
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something the user does at an instant (create, delete, patch; `manifest` is the object or the patch), or that befalls a Node's
-    kubelet (fail, recover).
+    """Something the user does at an instant: create, delete, patch (`manifest` is the object or the patch), evict, evict-nth (`number`
+    of the Pods whose label app is `name`), cordon, uncordon, drain (`nodes`, `drain`); or that befalls a Node's kubelet: fail, recover.
     """
 
     at: SimTime
@@ -31,6 +33,10 @@ class Operation:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     grace_seconds: int | None = None
     propagation: str = ""
+    dry_run: bool = False
+    number: int = 0
+    nodes: tuple[str, ...] = ()
+    drain: DrainFlags = field(default_factory=DrainFlags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +52,9 @@ class SchedulerSpec:
 class Scenario:
     """Everything that a run depends on but its seed. Times are ns since T+0; `duration` is exclusive.
 
-    With `until_settled` the run ends as soon as nothing is due but periodic events, at the latest at `duration`.
-    `not_modelled` names parts that were read and are left out, for the run's stated limits.
+    With `until_settled` the run ends as soon as nothing is due but periodic events, at the latest at `duration`. `names` are those that
+    will be generated, by their base, where they are known. `not_modelled` names parts that were read and are left out, for the run's
+    stated limits.
     """
 
     name: str
@@ -66,6 +73,8 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
     initial: tuple[Mapping[str, Any], ...] = ()
     operations: tuple[Operation, ...] = ()
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    eviction_webhook: WebhookSettings | None = None
     async_preemption_failure: str = "observed"
     explanations: str = "usual"
     descheduler: DeschedulerSettings | None = None

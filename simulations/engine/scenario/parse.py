@@ -10,9 +10,10 @@ from simulations.engine.cluster.api_server import RESOURCES
 from simulations.engine.cluster.deletion import POLICIES
 from simulations.engine.cluster.versions import DEFAULT_VERSION, feature_gates
 from simulations.engine.controllers.kubelet import KubeletSettings
-from simulations.engine.controllers.registry import CONTROLLERS
+from simulations.engine.controllers.registry import ALIASES, CONTROLLERS
 from simulations.engine.kernel.clock import SECOND
 from simulations.engine.kernel.errors import ScenarioError, ScenarioErrors
+from simulations.engine.scenario import evictions
 from simulations.engine.scenario.costs import parse_costs, parse_faults
 from simulations.engine.scenario.descheduler import parse_descheduler
 from simulations.engine.scenario.fields import Fields
@@ -29,17 +30,15 @@ Document = Mapping[str, Any]
 _SPEC: Final = (
     "description", "kubernetesVersion", "startTime", "seed", "warmup", "duration", "until", "featureGates", "schedulers",
     "controllers", "kubelet", "costs", "asyncPreemptionFailure", "explanations", "faults", "initial", "generate", "operations",
-    "descheduler",
+    "descheduler", "evictionWebhook",
 )  # fmt: skip
 LATER: Final = {
-    "evictionWebhook": "eviction webhooks",
     "kubevirt": "KubeVirt",
     "responders": "eviction responders",
     "autoscaler": "the cluster autoscaler",
     "assertions": "assertions",
 }
 """Parts of the format that are not modelled yet, with how to call them."""
-LATER_OPERATIONS: Final = ("evictOperation", "drainOperation", "cordonOperation", "evictNth")
 
 
 def parse_scenario(document: Document, *, line_of: Callable[[str], int] | None = None, file: str = "") -> Scenario:
@@ -100,6 +99,7 @@ class _Parser:
             faults=parse_faults(spec),
             initial=initial,
             operations=self._operations(),
+            eviction_webhook=evictions.webhook(spec),
             async_preemption_failure=self._word("asyncPreemptionFailure", ASYNC_PREEMPTION_FAILURES, OBSERVED),
             explanations=explanations,
             descheduler=parse_descheduler(spec, initial, explanations),
@@ -166,9 +166,9 @@ class _Parser:
             return DEFAULT_CONTROLLERS
         names = self.spec.items("controllers")
         for i, name in enumerate(names):
-            if name not in CONTROLLERS:
+            if ALIASES.get(name, name) not in CONTROLLERS:
                 self.spec.wrong(f"controllers[{i}]", "E0307", f"{name!r} is not modelled ({', '.join(CONTROLLERS)})")
-        return tuple(str(n) for n in names)
+        return tuple(ALIASES.get(str(n), str(n)) for n in names)
 
     def _kubelet(self) -> KubeletSettings:
         fields = self.spec.sub("kubelet")
@@ -190,10 +190,6 @@ class _Parser:
     def _operation(self, item: object, path: str) -> Operation | None:
         fields = Fields(item, path, self.findings)
         words = [k for k in fields.value if k != "at"]
-        for word in words:
-            if word in LATER_OPERATIONS:
-                fields.wrong(word, "E0307", "this operation is not modelled yet")
-                return None
         if len(words) != 1 or words[0] not in _OPERATIONS:
             fields.wrong("", "E0308", f"an operation has `at` and one of {', '.join(_OPERATIONS)}")
             return None
@@ -258,5 +254,10 @@ _OPERATIONS: Final[dict[str, Callable[[Fields, int], Operation | None]]] = {
     "deleteOperation": _delete,
     "patchOperation": _patch,
     "failNodeOperation": lambda fields, at: _on_node(fields, at, "fail"),
+    "evictOperation": evictions.evict,
+    "evictNth": evictions.evict_nth,
+    "drainOperation": evictions.drain,
+    "cordonOperation": lambda fields, at: _on_node(fields, at, "cordon"),
+    "uncordonOperation": lambda fields, at: _on_node(fields, at, "uncordon"),
     "recoverNodeOperation": lambda fields, at: _on_node(fields, at, "recover"),
 }

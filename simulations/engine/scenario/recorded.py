@@ -9,9 +9,9 @@ from simulations.engine.controllers.kubelet import RECORDED_POLL
 from simulations.engine.controllers.registry import CONTROLLERS
 from simulations.engine.scenario.descheduler import BACKGROUND
 from simulations.engine.scenario.model import Scenario
-from simulations.engine.scenario.parse import LATER, LATER_OPERATIONS, parse_scenario
+from simulations.engine.scenario.parse import LATER, parse_scenario
 
-_SAME: Final = ("warmup", "duration", "featureGates", "controllers", "kubelet", "initial", "operations")
+_SAME: Final = ("warmup", "duration", "featureGates", "controllers", "kubelet", "initial", "operations", "evictionWebhook")
 _NO_LIMITS: Final = {"qps": 5000, "burst": 5000}
 
 
@@ -39,15 +39,31 @@ def from_recorded(document: Mapping[str, Any]) -> Scenario:
     spec["schedulers"] = [config]
     left_out += [c for c in document.get("controllers") or [] if c not in CONTROLLERS]
     spec["controllers"] = [c for c in document.get("controllers") or [] if c in CONTROLLERS]
-    operations = spec.get("operations") or []
-    left_out += sorted({k for o in operations for k in o if k in LATER_OPERATIONS})
-    spec["operations"] = [o for o in operations if not any(k in LATER_OPERATIONS for k in o)]
     refused = _refused_deletions(spec.get("initial") or [])
     spec["initial"] = [o for o in spec.get("initial") or [] if not str(o.get("kind")).startswith("ValidatingAdmissionPolicy")]
     name = str(document.get("name") or "recorded")
     scenario = parse_scenario({"apiVersion": "schedscope/v1alpha1", "kind": "Scenario", "metadata": {"name": name}, "spec": spec})
     stand_in = replace(scenario.kubelet, poll=RECORDED_POLL, cleanup=0)
-    return replace(scenario, faults=refused, kubelet=stand_in, not_modelled=tuple(dict.fromkeys(left_out)))
+    left = tuple(dict.fromkeys(left_out))
+    return replace(scenario, faults=refused, kubelet=stand_in, names=_generated_names(document), not_modelled=left)
+
+
+def _generated_names(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """What the Pods of each ReplicaSet were called, in the order in which they were made: chance that is taken over, so that operations
+    that pick Pods by name pick the same ones.
+    """
+    calls = document.get("timeline") or []
+    made = [str(c["note"]).rpartition(" ")[2] for c in calls if c.get("reason") == "SuccessfulCreate" and c.get("code") == 201]
+    seen = sorted(
+        {str(c["name"]) for c in calls if str(c["resource"]).startswith("pods") and c.get("name")}
+        | set(document.get("final") or {})
+    )
+    sets = [str(o["metadata"]["name"]) for o in document.get("initial") or [] if o.get("kind") == "ReplicaSet"]
+    found = {}
+    for name in sets:
+        own = [pod for pod in seen if pod.rpartition("-")[0] == name]
+        found[f"{name}-"] = (*(pod for pod in own if pod not in made), *(pod for pod in made if pod in own))
+    return found
 
 
 def _descheduler(document: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:

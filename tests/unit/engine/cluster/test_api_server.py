@@ -214,21 +214,3 @@ def test_a_fault_strikes_only_the_calls_that_it_names(fault, struck):
     answer = bench.answer(bench.client.delete("Pod", "default", "p"))
     assert (answer.code == 422) == struck
     assert (bench.api.get("Pod", "default", "p") is not None) == struck
-
-
-def test_a_budget_without_status_gets_its_disruptions_once():
-    from simulations.engine.cluster.setup import disruptions_allowed
-
-    budget = {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": "b", "namespace": "default"},
-        "spec": {"maxUnavailable": "30%", "selector": {"matchLabels": {"app": "a"}}},
-    }
-    pods = [pod(f"p{i}", nodeName="n1") for i in range(3)]
-    for manifest in pods:
-        manifest["metadata"]["labels"] = {"app": "a"}
-        manifest["status"] = {"phase": "Running"}
-    bench = Bench(budget, *pods)
-    found = disruptions_allowed(bench.api.list("PodDisruptionBudget")[0], bench.api.list("Pod"))
-    assert found.disruptions_allowed == 1  # 30 % of 3, rounded up

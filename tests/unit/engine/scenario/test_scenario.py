@@ -78,10 +78,10 @@ WRONG = [
     ("a descheduler without a policy", {"descheduler": {"interval": "5m"}}, "E0302", "spec.descheduler.policy"),
     ("a failure mode that is none", {"asyncPreemptionFailure": "kpe"}, "E0302", "spec.asyncPreemptionFailure"),
     (
-        "an operation that is not modelled",
-        {"operations": [{"at": 1, "evictOperation": {"name": "p"}}]},
-        "E0307",
-        "spec.operations[0].evictOperation",
+        "an operation that does not exist",
+        {"operations": [{"at": 1, "explodeOperation": {"name": "p"}}]},
+        "E0308",
+        "spec.operations[0]",
     ),
     (
         "an operation of two",
