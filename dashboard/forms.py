@@ -38,10 +38,24 @@ FIELD_OF_PATH: Final = {
     "workloads[0].replicas": "replicas", "workloads[0].cpu": "workload_cpu", "workloads[0].memory": "workload_memory",
     "workloads[0].priorityClass": "workload_class", "workloads[0].at": "workload_at", "apiLatency": "api_latency",
     "kubeletStartup": "kubelet_startup", "kubeletStop": "kubelet_stop", "percentageOfNodesToScore": "percentage", "qps": "qps",
-    "burst": "burst", "seed": "seed", "duration": "duration", "pace": "pace",
+    "burst": "burst", "seed": "seed", "duration": "duration", "pace": "pace", "scoring": "scoring", "preset": "preset",
+    "kubernetesVersion": "kubernetes_version", "asyncPreemption": "async_preemption", "untilSettled": "ends", "addPods": "count",
+    "addNodes": "nodes_count", "nodes[0]": "node", "faults[0]": "fault", "faults[0].match": "fault", "faults[0].code": "fault_code",
+    "faults[0].names": "fault_names", "faults[0].between": "fault_from",
 }  # fmt: skip
 AS_IN_BASE: Final = [("", "as in the base")]
 VERSIONS: Final = ("1.33", "1.34", "1.35", "1.36")
+FAULTY_CALLS: Final = (
+    "delete pods",
+    "create pods",
+    "create pods/binding",
+    "create pods/eviction",
+    "patch pods/status",
+    "create events",
+)
+QUIET: Final = ("node_action", "pace", "name", "fault_code", "fault_until")
+"""Fields that say nothing by themselves."""
+POD_FIELDS: Final = ("add_pods", "count", "cpu", "memory", "priority", "priority_class", "name_prefix", "namespace", "at")
 
 
 def new_token() -> str:
@@ -55,6 +69,13 @@ def _text(label: str, hint: str = "", initial: str = "") -> forms.CharField:
 
 def _choice(label: str, choices: list[tuple[str, str]], hint: str = "") -> forms.ChoiceField:
     return forms.ChoiceField(required=False, label=label, choices=choices, help_text=hint)
+
+
+def _unchanged(field: forms.Field) -> str:
+    """The value of a field that nobody touched."""
+    if isinstance(field, forms.ChoiceField) and field.initial is None:
+        return str(next(iter(field.widget.choices))[0])
+    return "" if field.initial is None else str(field.initial)
 
 
 class WhatIfForm(forms.Form):
@@ -97,6 +118,11 @@ class WhatIfForm(forms.Form):
     preset = _choice("Costs", [*AS_IN_BASE, *((name, name) for name in PRESETS)], "what calls and cycles take")
     kubelet_startup = _text("Kubelet start", "from bound to Running: 1s")
     kubelet_stop = _text("Kubelet stop", "from deletion to gone: 2s")
+    fault = _choice("Calls that are refused", [("", "none"), *((call, call) for call in FAULTY_CALLS)], "verb and resource")
+    fault_code = forms.IntegerField(required=False, initial=500, label="Answer", help_text="400 to 599: 422, 429, 500")
+    fault_names = _text("Of these objects", "names with commas; empty: all")
+    fault_from = _text("From", "after T+0; empty: always")
+    fault_until = _text("Until", "after T+0", "60s")
     duration = _text("Duration", "60s, 5m")
     ends = _choice("Ends", [*AS_IN_BASE, ("settled", "when settled"), ("duration", "at its duration")])
     seed = forms.IntegerField(required=False, label="Seed", help_text="same scenario and seed, same trace")
@@ -108,12 +134,13 @@ class WhatIfForm(forms.Form):
     only_in_yaml = forms.CharField(required=False, widget=forms.HiddenInput)
 
     SECTIONS: Final = (
-        ("Add pods", "add_pods", ("count", "cpu", "memory", "priority", "priority_class", "name_prefix", "namespace", "at")),
+        ("Add pods", "add_pods", POD_FIELDS[1:]),
         ("Add nodes", "add_nodes", ("nodes_count", "nodes_like", "nodes_cpu", "nodes_memory", "nodes_prefix", "nodes_at")),
         ("Change a node", "", ("node", "node_action", "node_taint", "node_at")),
         ("Change a workload", "", ("workload", "replicas", "workload_cpu", "workload_memory", "workload_class", "workload_at")),
         ("Scheduler", "", ("async_preemption", "kubernetes_version", "scoring", "percentage", "qps", "burst")),
         ("API server and kubelets", "", ("api_latency", "preset", "kubelet_startup", "kubelet_stop")),
+        ("Faults of the API server", "", ("fault", "fault_code", "fault_names", "fault_from", "fault_until")),
         ("Run", "", ("duration", "ends", "seed", "pace", "name")),
     )
 
@@ -132,8 +159,11 @@ class WhatIfForm(forms.Form):
             assert isinstance(field, forms.ChoiceField), "declared above"
             field.choices = [*first, *choices]
         self.initial.setdefault("token", new_token())
+        if self.initial.keys() - {"token"} and not self.initial.keys() & set(POD_FIELDS):
+            self.initial["add_pods"] = False  # a link that asks for something else adds no pods besides
         for field_name, bound in self.fields.items():
             bound.widget.attrs.setdefault("autocomplete", "off")
+            bound.widget.attrs["data-initial"] = _unchanged(bound)
             if bound.help_text:
                 bound.widget.attrs["aria-describedby"] = f"help-{field_name}"
 
@@ -151,7 +181,7 @@ class WhatIfForm(forms.Form):
 
     @staticmethod
     def _told(field: forms.BoundField) -> bool:
-        return field.value() not in (None, "", field.field.initial) and field.name not in ("node_action", "pace", "name")
+        return field.value() not in (None, "", field.field.initial) and field.name not in QUIET
 
     # ---- what it asks for
 
@@ -170,6 +200,7 @@ class WhatIfForm(forms.Form):
             add_nodes=self._nodes() if data.get("add_nodes") else None,
             nodes=(*self._node(), *rest.nodes),
             workloads=(*self._workload(), *rest.workloads),
+            faults=(*self._fault(), *rest.faults),
             async_preemption=switch,
             kubernetes_version=data.get("kubernetes_version") or "",
             percentage_of_nodes_to_score=data.get("percentage"),
@@ -235,6 +266,18 @@ class WhatIfForm(forms.Form):
                 data.get("workload_class") or "", data.get("workload_at") or "5s",
             ),
         )  # fmt: skip
+
+    def _fault(self) -> tuple[dict[str, Any], ...]:
+        data = self.cleaned_data
+        if not data.get("fault"):
+            return ()
+        rule: dict[str, Any] = {"match": data["fault"], "code": 500 if data.get("fault_code") is None else data["fault_code"]}
+        names = [name.strip() for name in (data.get("fault_names") or "").split(",") if name.strip()]
+        if names:
+            rule["names"] = names
+        if data.get("fault_from"):
+            rule["between"] = [data["fault_from"], data.get("fault_until") or "60s"]
+        return (rule,)
 
     def add_scenario_errors(self, errors: ScenarioErrors) -> None:
         """Put each finding at its field."""

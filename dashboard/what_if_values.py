@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from dashboard.forms import FAULTY_CALLS
 from simulations.services import WhatIf, write_changes
 
 
@@ -34,7 +35,20 @@ def form_values(what_if: WhatIf) -> dict[str, Any]:
             "workload": one.workload, "replicas": one.replicas, "workload_cpu": one.cpu, "workload_memory": one.memory,
             "workload_class": one.priority_class, "workload_at": one.at,
         }  # fmt: skip
+    if _has_fields(what_if):
+        rule = what_if.faults[0]
+        between = rule.get("between") or ["", ""]
+        values |= {
+            "fault": rule["match"], "fault_code": rule["code"], "fault_names": ", ".join(rule.get("names") or ()),
+            "fault_from": between[0], "fault_until": between[1],
+        }  # fmt: skip
     return values
+
+
+def _has_fields(what_if: WhatIf) -> bool:
+    """Whether the first fault is one that the fields can show."""
+    rule = what_if.faults[0] if what_if.faults else {}
+    return rule.get("match") in FAULTY_CALLS and "code" in rule and rule.keys() <= {"match", "code", "names", "between"}
 
 
 def without_fields(what_if: WhatIf) -> WhatIf:
@@ -43,7 +57,7 @@ def without_fields(what_if: WhatIf) -> WhatIf:
     labels = pods if pods is not None and pods.labels else None
     return WhatIf(
         add_pods=labels, nodes=what_if.nodes[1:], workloads=what_if.workloads[1:], objects=what_if.objects,
-        weights=what_if.weights, faults=what_if.faults, patch=what_if.patch,
+        weights=what_if.weights, faults=what_if.faults[1:] if _has_fields(what_if) else what_if.faults, patch=what_if.patch,
     )  # fmt: skip
 
 

@@ -34,13 +34,16 @@ async function refresh(side) {
   take("written", (found) => { document.getElementById("written").replaceChildren(found.content.cloneNode(true)); });
 }
 
-// Fields that say something are marked, so that one sees at a glance what was changed.
+// Fields that say something are marked, and a closed part tells how many it has, so that one sees at a glance what was changed.
 function mark() {
   for (const field of fields.querySelectorAll(".field")) {
     const input = field.querySelector("input, select");
-    if (!input) continue;
-    const changed = input.tagName === "SELECT" ? input.selectedIndex > 0 : input.value !== input.defaultValue;
-    field.classList.toggle("changed", changed);
+    if (input) field.classList.toggle("changed", input.value !== input.dataset.initial);
+  }
+  for (const section of fields.querySelectorAll("details")) {
+    const box = section.querySelector('.check input[type="checkbox"]');
+    const number = box && !box.checked ? 0 : section.querySelectorAll(".field.changed").length;
+    section.querySelector("summary").dataset.changed = number ? `${number} changed` : "";
   }
 }
 

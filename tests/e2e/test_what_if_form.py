@@ -84,11 +84,43 @@ def test_a_link_fills_fields_in(page, address):
     expect(section(page, "Add pods").get_by_label("CPU request", exact=True)).to_have_value("7")
 
 
+def test_a_link_that_asks_for_something_else_adds_no_pods(page, address):
+    page.goto(f"{address}&seed=5")
+    expect(page.locator("#id_add_pods")).not_to_be_checked()
+    expect(section(page, "Change a node").locator("summary")).to_have_attribute("data-changed", "")
+    expect(page.locator(".field.changed", has=page.get_by_label("Seed"))).to_have_count(1)
+    expect(preview(page)).not_to_contain_text("pods more")
+
+
+def test_refused_calls_are_a_part_of_the_form_and_its_closed_parts_say_what_they_hold(page, address):
+    page.goto(address)
+    faults = opened(page, "Faults of the API server")
+    faults.get_by_label("Calls that are refused").select_option("delete pods")
+    faults.get_by_label("Answer").fill("422")
+    faults.get_by_label("Of these objects").fill("cart-1, cart-2")
+    expect(preview(page)).to_contain_text("delete pods")
+    opened(page, "As YAML")
+    expect(page.get_by_label("Changes as YAML")).to_have_value(re.compile("match: delete pods"))
+    faults.locator("summary").click()
+    expect(faults.locator("summary")).to_have_attribute("data-changed", "3 changed")
+    page.get_by_label("Changes as YAML").fill("faults:\n- {match: create events, code: 429}\n")
+    expect(page.locator("#id_fault")).to_have_value("create events")
+    expect(page.locator("#id_fault_code")).to_have_value("429")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_form_has_no_accessibility_faults_with_every_part_open(page, address, theme):
     page.emulate_media(color_scheme=theme)
     page.goto(address)
-    for title in ("Add nodes", "Change a node", "Change a workload", "Scheduler", "API server and kubelets", "As YAML"):
+    for title in (
+        "Add nodes",
+        "Change a node",
+        "Change a workload",
+        "Scheduler",
+        "API server and kubelets",
+        "Faults of the API server",
+        "As YAML",
+    ):
         opened(page, title)
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
